@@ -74,6 +74,11 @@ impl Control {
         self.stop.load(Ordering::Relaxed) || self.reader_left.load(Ordering::Relaxed)
     }
 
+    /// Whether records have no reader any more.
+    pub(crate) fn has_reader_left(&self) -> bool {
+        self.reader_left.load(Ordering::Relaxed)
+    }
+
     /// The reader of standard output is gone: the run stops.
     pub(crate) fn set_reader_left(&self) {
         self.reader_left.store(true, Ordering::Relaxed);

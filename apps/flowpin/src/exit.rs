@@ -117,6 +117,7 @@ impl From<RunError> for Failure {
     fn from(error: RunError) -> Self {
         let exit = match &error {
             RunError::Capture(error) if error.is_usage() => Exit::Usage,
+            RunError::Capture(error) if error.is_output() => Exit::Failed,
             RunError::Capture(_) => Exit::InputUnreadable,
             RunError::Output(OutputError::Refused(_) | OutputError::OtherRun { .. })
             | RunError::Refused(_)

@@ -56,10 +56,16 @@ impl Reading {
         while let Some(frame) = walk.next_frame() {
             let number = walk.number();
             last_number = number;
+            if let Some(until) = walk.take_silence() {
+                clock.pass(until);
+            }
             let wire_len = frame.wire_len;
             visit(frame, number, clock.observe(frame.time));
             // PERF: far from the number, or the compiler adds both as one vector.
             frame_bytes += u64::from(wire_len);
+        }
+        if let Some(until) = walk.take_silence() {
+            clock.pass(until);
         }
         drop(walk);
         (self.packets, self.frame_bytes) = (self.source.delivered(), frame_bytes);

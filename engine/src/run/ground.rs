@@ -3,19 +3,26 @@
 
 use crate::RunError;
 use crate::output::messages;
-use flowpin_capture::Source;
+use flowpin_capture::{CaptureError, Source};
 use flowpin_config::{Format, Plan};
-use flowpin_disk::{Existing, Reads, check_folder, remove};
+use flowpin_disk::{Existing, Reads, check as check_file, check_folder, create, remove};
 use flowpin_output::{Disk, earlier_extracted};
 use flowpin_pattern::l7;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 /// All files that a run reads.
 pub(crate) fn reads(plan: &Plan, source: &Source) -> Reads {
-    let mut reads = Reads::standard_input();
+    let mut reads = reads_beside(plan);
     for capture in &source.report().files {
         reads.add_path(&capture.path);
     }
+    reads
+}
+
+/// All files that a run reads beside its captures.
+pub(crate) fn reads_beside(plan: &Plan) -> Reads {
+    let mut reads = Reads::standard_input();
     // A folder that cannot be listed has no patterns that are read.
     let patterns = l7::files(&plan.identify.patterns).unwrap_or_default();
     let others = (plan.settings_file.iter())
@@ -64,6 +71,26 @@ pub(crate) fn check(plan: &Plan, reads: &Reads) -> Result<(), RunError> {
         extracted(plan, folder, reads)?;
     }
     Ok(())
+}
+
+/// Makes the file for what is captured, if there is to be one. No other output may take its place.
+///
+/// # Errors
+/// As [`check`], and the system's errors.
+pub(crate) fn recording(
+    plan: &Plan,
+    reads: &mut Reads,
+) -> Result<Option<(PathBuf, File)>, RunError> {
+    let Some(path) = &plan.live.record else {
+        return Ok(None);
+    };
+    check_file(path, existing(plan), reads)?;
+    let file = create(path, existing(plan), reads).map_err(|source| {
+        let path = path.clone();
+        CaptureError::Unwritable { path, source }
+    })?;
+    reads.add_path(path);
+    Ok(Some((path.clone(), file)))
 }
 
 /// Creates the folder for extracted files, and removes those of an earlier run.

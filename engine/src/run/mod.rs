@@ -21,15 +21,17 @@ use crate::worker::identify::IdentifyRules;
 use crate::worker::stages::{self, AllStages, Explain, Planned, Stages};
 use crate::worker::{Finished, Late, Worker};
 use crate::{Control, RunError};
-use flowpin_capture::Source;
+use flowpin_capture::{LiveOptions, Options, Source};
 use flowpin_config::{Checksums, Cut, FullRing, Plan};
 use flowpin_disk::Reads;
 use flowpin_dispatch::DispatchOptions;
 use flowpin_flow::{ShardSet, Table};
 use flowpin_output::{Formatter, Writers};
 use flowpin_packet::{SHARD_COUNT, Shard};
+use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
 use std::io;
+use std::path::PathBuf;
 use std::time::Instant;
 
 /// Pieces of input that may be in flight between input and workers.
@@ -46,12 +48,15 @@ pub(crate) struct Context<'a> {
     pub(crate) owners: &'a [u8; SHARD_COUNT],
     pub(crate) pieces_out: usize,
     pub(crate) drop_when_full: bool,
+    /// The input ends by itself when the run is to stop, with what has come by then.
+    pub(crate) is_live: bool,
 }
 
 impl Context<'_> {
     /// Whether a signal asks to stop.
     pub(crate) fn is_stopped(&self) -> bool {
-        self.control.is_stopped()
+        let is_stopped = self.control.is_stopped();
+        is_stopped && (!self.is_live || self.control.has_reader_left())
     }
 
     /// Shows the progress of the input.
@@ -131,6 +136,20 @@ impl Destination {
         }
     }
 
+    /// Opens the input, and checks that no file is destroyed.
+    fn open_input(self, plan: &Plan, control: &Control) -> Result<(Source, Reads), RunError> {
+        if !plan.is_live() {
+            let source = open(plan, control)?;
+            let reads = ground::reads(plan, &source);
+            self.check(plan, &reads)?;
+            return Ok((source, reads));
+        }
+        let mut reads = ground::reads_beside(plan);
+        self.check(plan, &reads)?;
+        let recording = ground::recording(plan, &mut reads)?;
+        Ok((open_live(plan, control, recording)?, reads))
+    }
+
     /// Checks that no file is destroyed.
     fn check(self, plan: &Plan, reads: &Reads) -> Result<(), RunError> {
         match self {
@@ -164,9 +183,7 @@ fn run_into(
     check_cpus(plan)?;
     let secret = plan.dispatch_seed.unwrap_or_else(random);
     destination.check_folders(plan)?;
-    let source = open(plan, control)?;
-    let reads = ground::reads(plan, &source);
-    destination.check(plan, &reads)?;
+    let (source, reads) = destination.open_input(plan, control)?;
     let made;
     let known = match known {
         Some(known) => known,
@@ -198,6 +215,7 @@ fn run_into(
         owners: &owners,
         pieces_out: shape.pieces_out(),
         drop_when_full: plan.full_ring == FullRing::Drop,
+        is_live: plan.is_live(),
     };
     let (options, late) = division(plan, shape, secret);
     let writers = destination.open(plan, &reads)?;
@@ -248,9 +266,23 @@ fn pump<O: Planned>(
     }
 }
 
+/// Opens the interfaces of a plan. What is captured is also written to the recording.
+pub(crate) fn open_live(
+    plan: &Plan,
+    control: &Control,
+    recording: Option<(PathBuf, File)>,
+) -> Result<Source, RunError> {
+    let (live, options) = (LiveOptions::from(plan), Options::from(plan));
+    let source = Source::live(&live, &options, &control.attention(), recording)?;
+    Ok(source)
+}
+
 /// Opens the input of a plan.
 pub(crate) fn open(plan: &Plan, control: &Control) -> Result<Source, RunError> {
-    let options = flowpin_capture::Options::from(plan);
+    if plan.is_live() {
+        return open_live(plan, control, None);
+    }
+    let options = Options::from(plan);
     let attention = control.attention();
     let source = Source::open_attentive(&plan.inputs, &options, &attention)?;
     // `>> a.pcap`: output would be read as a part of the input.

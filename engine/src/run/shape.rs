@@ -30,6 +30,12 @@ impl Shape {
             let shape = Self::asked(plan.pipeline);
             return (shape, shape.cut(plan.cut));
         }
+        // What will come is not known: every core is there for it.
+        if plan.is_live() && cores > 1 {
+            let threads = u16::try_from(cores).unwrap_or(u16::MAX);
+            let shape = Self::asked(PipelineShape::Turns(threads));
+            return (shape, shape.cut(plan.cut));
+        }
         let rule = if cores > 1 { rule() } else { None };
         let worth_it = |rule: Rule| {
             let (alone, best) = (rule.mapping(1), rule.mapping(cores));

@@ -37,6 +37,15 @@ pub enum ConfigError {
     /// `-r -` more than once.
     #[error("standard input (`-r -`) can be read only once")]
     StdinTwice,
+    /// Interfaces and captures.
+    #[error("packets come from interfaces (`-i`) or from captures (`-r`), not from both")]
+    LiveAndFiles,
+    /// `-w` without an interface.
+    #[error(
+        "`-w` records what is captured from an interface (`-i`); `flowpin slice` writes packets of \
+         a capture"
+    )]
+    NothingToRecord,
     /// A setting that must not be 0.
     #[error("{what} must be more than 0")]
     Zero {
@@ -118,6 +127,8 @@ impl ConfigError {
     const fn keys(&self) -> &'static [[&'static str; 2]] {
         match self {
             Self::StdinTwice => &[["input", "read"]],
+            Self::LiveAndFiles => &[["live", "interfaces"], ["input", "read"]],
+            Self::NothingToRecord => &[["live", "write"]],
             Self::MemoryTooSmall(_) => &[["pipeline", "memory"]],
             Self::NoTime => &[["input", "until"], ["input", "since"]],
             Self::NoFormat | Self::NoneAmongFormats => &[["output", "formats"]],

@@ -2,8 +2,8 @@
 
 use crate::options::{Flag, Hint, options};
 use crate::{
-    ByteSize, CpuList, DefragmentationPlan, FilesPlan, HostsPlan, IdentifyPlan, OutputPlan,
-    ParsePlan, Places, ScansPlan, Span, StreamsPlan, TimeText,
+    ByteSize, CpuList, DefragmentationPlan, FilesPlan, HostsPlan, IdentifyPlan, LivePlan,
+    OutputPlan, ParsePlan, Places, ScansPlan, Span, StreamsPlan, TimeText,
 };
 use std::path::{Path, PathBuf};
 
@@ -211,6 +211,8 @@ options! {
             places: Places = Places::default();
             /// Bytes that are read at a time. No record depends on it.
             piece_bytes: usize = 256 << 10;
+            /// Network interfaces.
+            live: LivePlan = LivePlan::default();
             /// Fragments.
             defragmentation: DefragmentationPlan = DefragmentationPlan::default();
             /// TCP streams.
@@ -232,6 +234,11 @@ options! {
 }
 
 impl Plan {
+    /// Whether packets come from network interfaces.
+    pub fn is_live(&self) -> bool {
+        !self.live.interfaces.is_empty()
+    }
+
     /// Less memory than this cannot hold the tables of one worker.
     pub const MEMORY_BYTES_MIN: u64 = 1 << 20;
     /// The default where message bodies are decoded: room for a decoder with a window of 4 MiB in

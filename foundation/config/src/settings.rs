@@ -7,8 +7,9 @@
 use crate::options::{Described, Section};
 use crate::{
     ByteSize, ConfigError, ConnectionSettings, DefragmentationSettings, FileSettings, Format,
-    HostGroupSettings, HostSettings, IdentifySettings, Input, InputSettings, OutputPlan,
-    OutputSettings, ParseSettings, PipelineSettings, Plan, ScanSettings, StreamSettings,
+    HostGroupSettings, HostSettings, IdentifySettings, Input, InputSettings, LiveSettings,
+    OutputPlan, OutputSettings, ParseSettings, PipelineSettings, Plan, ScanSettings,
+    StreamSettings,
 };
 use serde::{Deserialize, Serialize};
 
@@ -80,6 +81,7 @@ macro_rules! sections {
 
 sections! {
     input: InputSettings;
+    live: LiveSettings in live;
     pipeline: PipelineSettings;
     connections: ConnectionSettings;
     defragmentation: DefragmentationSettings in defragmentation;
@@ -135,8 +137,19 @@ fn check(plan: &Plan) -> Result<(), ConfigError> {
     if let Some((network, group)) = plan.hosts.repeated() {
         return Err(ConfigError::NetworkTwice { network, group });
     }
+    check_live(plan)?;
     check_times(plan)?;
     check_formats(&plan.output)
+}
+
+/// Checks that packets come from interfaces or from captures, and what only one of them has.
+fn check_live(plan: &Plan) -> Result<(), ConfigError> {
+    let live = &plan.live;
+    match (live.interfaces.is_empty(), plan.inputs.is_empty()) {
+        (false, false) => Err(ConfigError::LiveAndFiles),
+        (true, _) if live.record.is_some() => Err(ConfigError::NothingToRecord),
+        _ => Ok(()),
+    }
 }
 
 /// Checks that a packet can have been captured in the time that is wanted.

@@ -1,6 +1,7 @@
 //! Why input could not be opened, in one line that says what to do.
 
 use crate::report::things;
+use flowpin_socket::SocketError;
 use std::io;
 use std::path::PathBuf;
 
@@ -55,6 +56,20 @@ pub enum CaptureError {
         /// Its name.
         name: String,
     },
+    /// An interface cannot be captured from.
+    #[error(transparent)]
+    Interface(#[from] SocketError),
+    /// What is captured cannot be recorded. What was recorded before is whole.
+    #[error(
+        "cannot record to {path}: {source}; check the disk or choose another file with -w",
+        path = path.display()
+    )]
+    Unwritable {
+        /// The recording.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
     /// The filter expression does not compile.
     #[error("filter \"{expression}\" does not compile for link type {link}: {message}")]
     Filter {
@@ -68,6 +83,11 @@ pub enum CaptureError {
 }
 
 impl CaptureError {
+    /// Whether an output is to blame (exit code 1).
+    pub const fn is_output(&self) -> bool {
+        matches!(self, Self::Unwritable { .. })
+    }
+
     /// Whether the command line is to blame (exit code 2) and not the input (exit code 3).
     pub const fn is_usage(&self) -> bool {
         matches!(self, Self::NoInput | Self::Filter { .. })

@@ -1,10 +1,12 @@
 //! One capture being read: its bytes, its format, and what of it is not walked yet.
 
 use crate::bytes::{ByteStream, Raw, Windows};
+use crate::error::CaptureError;
 use crate::format::{Damage, DamageKind, Format, Next, Order};
+use crate::live::Recorder;
 use crate::magic::{Compression, Refusal};
 use crate::report::FileReport;
-use flowpin_packet::{Frame, LinkType, Piece};
+use flowpin_packet::{Frame, LinkType, Piece, Timestamp};
 use std::io::{self, Read};
 
 /// Why a capture could not be begun.
@@ -43,6 +45,8 @@ pub(crate) struct Reader {
     pub(crate) packets: u64,
     pub(crate) packets_unsupported: u64,
     damage: Option<Damage>,
+    /// Where what is walked is written down.
+    recorder: Option<Recorder>,
 }
 
 impl Reader {
@@ -78,6 +82,7 @@ impl Reader {
             packets: 0,
             packets_unsupported: 0,
             damage: None,
+            recorder: None,
         };
         reader.read_more(HEAD_LEN);
         match Format::identify(&reader.rest) {
@@ -224,6 +229,29 @@ impl Reader {
         None
     }
 
+    /// Up to when nothing came after the last packet, if that is written and was not taken yet.
+    #[inline]
+    pub(crate) fn take_silence(&mut self) -> Option<Timestamp> {
+        self.format.as_mut()?.take_silence()
+    }
+
+    /// Writes down what was walked, if that is wanted.
+    pub(crate) fn record(&mut self, walked: &[u8]) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.write(walked);
+        }
+    }
+
+    /// Writes down everything from here on.
+    pub(crate) fn record_to(&mut self, recorder: Recorder) {
+        self.recorder = Some(recorder);
+    }
+
+    /// Why it could not be written down.
+    pub(crate) fn failure_to_record(&mut self) -> Option<CaptureError> {
+        self.recorder.as_mut()?.failure()
+    }
+
     /// Counts a frame that was taken.
     pub(crate) fn count(&mut self, link: LinkType) {
         self.packets += 1;
@@ -308,6 +336,7 @@ impl Reader {
             Some(format @ Format::Pcapng(pcapng)) => {
                 report.format = format.name();
                 report.unknown_blocks = pcapng.unknown_blocks;
+                report.dropped = pcapng.dropped();
                 let new = pcapng.links.get(report.links.len()..).unwrap_or_default();
                 report.links.extend_from_slice(new);
             }

@@ -26,6 +26,8 @@ pub struct Progress {
 pub struct FileReport {
     /// Its path; `-` for standard input.
     pub path: PathBuf,
+    /// It is no file: its path is the name of an interface, or of several.
+    pub is_live: bool,
     /// The format's name, with its variant.
     pub format: &'static str,
     /// What is wrapped around it.
@@ -38,6 +40,8 @@ pub struct FileReport {
     pub packets_unsupported: u64,
     /// pcapng blocks of types that the standard does not name; passed over.
     pub unknown_blocks: u64,
+    /// Packets that were lost while it was captured, as far as it says so (pcapng statistics).
+    pub dropped: u64,
     /// Where it stops being readable.
     pub damage: Option<Damage>,
 }

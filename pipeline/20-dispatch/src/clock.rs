@@ -113,6 +113,15 @@ impl Clock {
         time
     }
 
+    /// Takes note that no packet came up to this time, as a live capture knows. Says nothing before
+    /// the first packet, nor where packets themselves would not be believed.
+    pub fn pass(&mut self, time: Timestamp) {
+        let is_near = time > self.now && time.nanos_since(self.now) <= self.leap_max_ns;
+        if self.started && self.shift_ns == 0 && is_near {
+            self.now = time;
+        }
+    }
+
     /// Stream time now.
     #[inline]
     pub const fn now(&self) -> Timestamp {
@@ -263,6 +272,21 @@ mod tests {
             assert_eq!(observe(&mut clock, 11 * DAY + i), 10 * DAY + i);
         }
         assert_eq!(clock.stats().leaps_clamped, 1, "it leapt once");
+    }
+
+    /// Silence moves time as a packet would, and no irregularity is counted for it.
+    #[test]
+    fn silence_moves_time() {
+        let mut clock = Clock::new(HOUR);
+        clock.pass(Timestamp(9 * DAY));
+        assert_eq!(clock.first(), None);
+        observe(&mut clock, DAY);
+        clock.pass(Timestamp(DAY + 5));
+        clock.pass(Timestamp(DAY + 2));
+        clock.pass(Timestamp(3 * DAY));
+        assert_eq!(clock.now(), Timestamp(DAY + 5));
+        assert_eq!(observe(&mut clock, DAY + 7), DAY + 7);
+        assert_eq!(clock.stats(), Default::default());
     }
 
     /// A real gap is believed at its second packet.

@@ -38,6 +38,7 @@ macro_rules! shown {
 
 shown! {
     Input "Input" ["read", "filter", "count", "since", "until"];
+    Live "Live capture" ["interface", "write", "snaplen", "promiscuous", "ring", "latency"];
     Directory "Output" ["log-dir"];
     Output "Output" ["format", "output", "rotate", "output-max"];
     Cores "Cores" ["pipeline", "cut", "cpus", "seed"];

@@ -1,7 +1,7 @@
 //! `flowpin run`.
 
 use super::InputArgs;
-use super::flags::{Connections, Cores, Directory, Flags, Output, Records, Stages};
+use super::flags::{Connections, Cores, Directory, Flags, Live, Output, Records, Stages};
 use clap::Args;
 use flowpin_config::Settings;
 use std::ffi::OsString;
@@ -11,6 +11,9 @@ use std::ffi::OsString;
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
+
+    #[command(flatten)]
+    live: Flags<Live>,
 
     #[command(flatten)]
     pub(crate) output: OutputArgs,
@@ -87,6 +90,7 @@ impl RunArgs {
     pub(crate) fn settings(&self) -> anyhow::Result<Settings> {
         let settings = self.input.settings(&self.words)?;
         let others = [
+            self.live.settings(),
             self.output.dir.settings(),
             self.output.how.settings(),
             self.cores.settings(),

@@ -56,7 +56,7 @@ fn cache_folder() -> Option<PathBuf> {
 
 /// A plan without input can be printed, but not run.
 fn require_input(plan: &Plan) -> Result<(), Failure> {
-    if plan.inputs.is_empty() {
+    if plan.inputs.is_empty() && !plan.is_live() {
         return Err(Failure::usage(anyhow::anyhow!(
             "no input: name a capture or a directory with `-r`, or use `-r -` for standard input"
         )));

@@ -43,7 +43,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
 /// possible only once.
 fn test(mut plan: Plan) -> Result<Exit, Failure> {
     plan.inputs.retain(|input| *input != Input::Stdin);
-    if !plan.inputs.is_empty() {
+    if !plan.inputs.is_empty() || plan.is_live() {
         flowpin_engine::check(&plan).map_err(|error| Failure::of_run(error, &plan))?;
     }
     print("the configuration, the inputs and the filter are good\n")?;

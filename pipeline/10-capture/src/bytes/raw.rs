@@ -2,6 +2,7 @@
 
 use super::attention::Attention;
 use super::pipe::Pipe;
+use crate::live::Live;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
@@ -33,6 +34,8 @@ enum Origin {
     /// Anything else: a named pipe, a device, standard input.
     Pipe(Pipe),
     Memory(io::Cursor<Vec<u8>>),
+    /// Network interfaces.
+    Live(Box<Live>),
 }
 
 impl Raw {
@@ -63,6 +66,10 @@ impl Raw {
         Ok(Self::new(Origin::Pipe(Pipe::stdin(attention)?)))
     }
 
+    pub(crate) fn live(live: Live) -> Self {
+        Self::new(Origin::Live(Box::new(live)))
+    }
+
     pub(crate) fn memory(bytes: Vec<u8>) -> Self {
         Self::new(Origin::Memory(io::Cursor::new(bytes)))
     }
@@ -89,7 +96,11 @@ impl Raw {
 
     /// Whether the last read ended because nothing came for a while.
     pub(crate) const fn is_idle(&self) -> bool {
-        matches!(&self.origin, Origin::Pipe(pipe) if pipe.is_idle())
+        match &self.origin {
+            Origin::Pipe(pipe) => pipe.is_idle(),
+            Origin::Live(live) => live.is_idle(),
+            Origin::File { .. } | Origin::Memory(_) => false,
+        }
     }
 
     /// Lets go of the descriptor between reads, where that is possible.
@@ -187,6 +198,7 @@ impl Origin {
             }
             Self::Pipe(pipe) => pipe.read(into),
             Self::Memory(bytes) => bytes.read(into),
+            Self::Live(live) => live.read(into),
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::error::CaptureError;
 use crate::format::Order;
 use crate::link;
 use flowpin_packet::LinkType;
-use program::Program;
+pub(crate) use program::Program;
 
 /// One filter expression, for all link types of the input.
 #[derive(Debug)]
@@ -110,6 +110,19 @@ impl Filters {
         Program::new(program.get_instructions())
             .ok_or_else(|| failed("libpcap made a program that cannot be run".to_owned()))
     }
+}
+
+/// The program of an expression for one link type.
+///
+/// # Errors
+/// It does not compile.
+pub(crate) fn compile(expression: &str, link_number: u16) -> Result<Program, CaptureError> {
+    let filters = Filters {
+        expression: expression.to_owned(),
+        programs: Vec::new(),
+        failure: None,
+    };
+    filters.compile(link_number, Order::Little)
 }
 
 /// Whether an expression that does not compile for this link type just matches none of its

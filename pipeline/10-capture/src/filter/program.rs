@@ -5,7 +5,7 @@
 
 /// A filter program, checked: all jumps land inside, the last instruction returns.
 #[derive(Debug)]
-pub(super) struct Program {
+pub(crate) struct Program {
     instructions: Box<[Instruction]>,
 }
 
@@ -48,8 +48,14 @@ impl Program {
         (ends && lands).then_some(Self { instructions })
     }
 
+    /// Its instructions: code, both jumps, constant.
+    pub(crate) fn instructions(&self) -> impl Iterator<Item = (u16, u8, u8, u32)> {
+        let all = self.instructions.iter();
+        all.map(|one| (one.code, one.if_true, one.if_false, one.constant))
+    }
+
     /// Runs the program on one frame.
-    pub(super) fn accepts(&self, frame: &[u8], wire_len: u32) -> bool {
+    pub(crate) fn accepts(&self, frame: &[u8], wire_len: u32) -> bool {
         self.run(frame, wire_len).unwrap_or(0) != 0
     }
 

@@ -13,10 +13,10 @@ pub(crate) use classic::{Classic, Lengths};
 pub use damage::Damage;
 pub(crate) use damage::DamageKind;
 pub(crate) use order::Order;
-pub(crate) use pcapng::Pcapng;
+pub(crate) use pcapng::{FLOWPIN, Pcapng};
 
 use crate::magic::Refusal;
-use flowpin_packet::Frame;
+use flowpin_packet::{Frame, Timestamp};
 
 /// The greatest captured length that is believed: the limit of tcpdump and Wireshark too, so a
 /// longer one is a damaged header.
@@ -67,6 +67,15 @@ impl Format {
         match self {
             Self::Classic(classic) => (classic.link_number, classic.order),
             Self::Pcapng(pcapng) => pcapng.last_link(),
+        }
+    }
+
+    /// Up to when nothing came after the last packet, if that is written and was not taken yet.
+    #[inline]
+    pub(crate) const fn take_silence(&mut self) -> Option<Timestamp> {
+        match self {
+            Self::Classic(_) => None,
+            Self::Pcapng(pcapng) => pcapng.take_silence(),
         }
     }
 

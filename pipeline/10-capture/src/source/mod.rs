@@ -19,12 +19,15 @@ pub use walk::Walk;
 use crate::bytes::{Attention, Windows};
 use crate::error::CaptureError;
 use crate::format::Order;
+use crate::live::{Live, LiveOptions, Recorder};
+use crate::reader::Reader;
 use crate::report::{Progress, Report};
 use files::Files;
 use flowpin_config::{Input, Plan};
 use flowpin_packet::{Frame, Piece, Timestamp};
 use merge::Merge;
 use selection::Selection;
+use std::fs::File;
 use std::path::PathBuf;
 
 /// How the input is to be read.
@@ -172,6 +175,28 @@ impl Source {
         )
     }
 
+    /// Captures from network interfaces. What is read is also written to `record`, a new file, if
+    /// there is one.
+    ///
+    /// # Errors
+    /// An interface cannot be opened; the filter does not compile.
+    pub fn live(
+        live: &LiveOptions,
+        options: &Options,
+        attention: &Attention,
+        record: Option<(PathBuf, File)>,
+    ) -> Result<Self, CaptureError> {
+        let names: Vec<_> = live.interfaces.iter().map(ToString::to_string).collect();
+        let opened = Live::open(live, attention)?;
+        let recorder = record.map(|(path, file)| Recorder::new(path, file));
+        // The filter is the interfaces'.
+        let options = Options {
+            filter: String::new(),
+            ..options.clone()
+        };
+        Self::new(Files::live(opened, &names.join(", "), recorder), &options)
+    }
+
     fn new(files: Files, options: &Options) -> Result<Self, CaptureError> {
         let mut links: Vec<_> = (files.files.iter())
             .flat_map(|file| &file.report.links)
@@ -215,6 +240,11 @@ impl Source {
     /// If the filter does not compile for a link type that turns up in the middle.
     pub fn fill(&mut self, piece: &mut Piece) -> Result<bool, CaptureError> {
         if let Some(error) = self.selection.as_mut().and_then(Selection::take_failure) {
+            return Err(error);
+        }
+        if let Lane::Solo { index, .. } = self.lane
+            && let Some(error) = self.files.reader(index).and_then(Reader::failure_to_record)
+        {
             return Err(error);
         }
         piece.len = 0;

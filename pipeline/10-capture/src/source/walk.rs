@@ -21,6 +21,8 @@ pub struct Walk<'a> {
     /// Where in the piece the walk began.
     start: usize,
     stopped: bool,
+    /// Up to when nothing came before the frame that was found last, or before the end.
+    silence: Option<Timestamp>,
     source: &'a mut Source,
 }
 
@@ -38,6 +40,7 @@ impl<'a> Walk<'a> {
             bytes: piece.bytes.get(..piece.len).unwrap_or_default(),
             start: 0,
             stopped: false,
+            silence: None,
             source,
         };
         if let Lane::Solo {
@@ -120,6 +123,13 @@ impl<'a> Walk<'a> {
         self.number
     }
 
+    /// Up to when nothing came before the frame that [`Walk::next_frame`] returned last, or before
+    /// the end of the piece: a recording of our own says so. Taken with this call.
+    #[inline]
+    pub const fn take_silence(&mut self) -> Option<Timestamp> {
+        self.silence.take()
+    }
+
     /// Any format, with filter and limits; and the end of the piece.
     #[inline(never)]
     fn next_slowly(&mut self) -> Option<Frame> {
@@ -146,7 +156,9 @@ impl<'a> Walk<'a> {
         let source = &mut *self.source;
         let reader = source.files.files.get_mut(index)?.reader.as_deref_mut()?;
         while source.remaining > 0 {
-            let (frame, record_start) = reader.next(self.bytes, &mut self.pos, self.start)?;
+            let next = reader.next(self.bytes, &mut self.pos, self.start);
+            self.silence = reader.take_silence().or(self.silence);
+            let (frame, record_start) = next?;
             if frame.time > self.until {
                 self.pos = record_start;
                 if let Lane::Solo { overtaken, .. } = &mut source.lane {
@@ -185,6 +197,7 @@ impl Drop for Walk<'_> {
         self.source.remaining = self.source.remaining.saturating_sub(quick_count);
         if let Some(reader) = self.source.files.reader(index) {
             reader.count_many(self.link, quick_count);
+            reader.record(self.bytes.get(self.start..self.pos).unwrap_or_default());
             let unwalked = self.bytes.get(self.pos..).unwrap_or_default();
             reader.keep(unwalked, self.pos - self.start);
         }

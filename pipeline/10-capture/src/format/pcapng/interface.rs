@@ -13,6 +13,8 @@ pub(super) struct Interface {
     /// 0 is no limit.
     pub(super) snap_len: u32,
     pub(super) clock: Clock,
+    /// Packets that the capturing system lost so far, as its statistics say.
+    pub(super) dropped: u64,
 }
 
 impl Interface {
@@ -39,12 +41,13 @@ impl Interface {
             link: link::link_type(link_number),
             snap_len: order.u32_at(content, 4),
             clock: Clock::new(resolution, offset_secs),
+            dropped: 0,
         })
     }
 }
 
 /// Code, value, and what follows behind the padding.
-fn next_option(options: &[u8], order: Order) -> Option<(u16, &[u8], &[u8])> {
+pub(super) fn next_option(options: &[u8], order: Order) -> Option<(u16, &[u8], &[u8])> {
     let (head, rest) = options.split_at_checked(4)?;
     let len = usize::from(order.u16_at(head, 2));
     let value = rest.get(..len)?;

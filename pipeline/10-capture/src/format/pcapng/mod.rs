@@ -9,11 +9,14 @@
 
 mod clock;
 mod interface;
+mod statistics;
 
 use super::classic::place;
 use super::{CAPTURED_LEN_MAX, DamageKind, Next, Order};
 use flowpin_packet::{Frame, Timestamp};
 use interface::Interface;
+pub(crate) use statistics::FLOWPIN;
+use statistics::Statistics;
 
 /// Where in a pcapng file we are.
 #[derive(Debug, Default)]
@@ -28,6 +31,13 @@ pub(crate) struct Pcapng {
     last_time: Timestamp,
     /// LINKTYPE_ numbers described so far, each once.
     pub(crate) links: Vec<u16>,
+    /// The section is a recording of our own.
+    is_own: bool,
+    /// How late it was when the last statistics of such a recording were written, until it is
+    /// taken.
+    silence: Option<Timestamp>,
+    /// Packets that were lost while earlier sections were captured.
+    dropped_before: u64,
     /// Blocks of types that the standard does not name.
     pub(crate) unknown_blocks: u64,
 }
@@ -73,6 +83,18 @@ impl Pcapng {
         self.last_link
     }
 
+    /// Up to when nothing came after the last packet, if that is written and was not taken yet.
+    #[inline]
+    pub(crate) const fn take_silence(&mut self) -> Option<Timestamp> {
+        self.silence.take()
+    }
+
+    /// Packets that were lost while this was captured, as far as it says so.
+    pub(crate) fn dropped(&self) -> u64 {
+        let dropped = self.interfaces.iter().map(|interface| interface.dropped);
+        dropped.fold(self.dropped_before, u64::saturating_add)
+    }
+
     /// The next packet at or behind `*pos`.
     pub(crate) fn next(&mut self, bytes: &[u8], pos: &mut usize) -> Next {
         loop {
@@ -106,7 +128,7 @@ impl Pcapng {
         if (len as usize) < BLOCK_LEN_MIN || !len.is_multiple_of(4) {
             return Err(DamageKind::BlockLength(len));
         }
-        if !is_held(block_type) {
+        if !(is_held(block_type) || block_type == STATISTICS && len <= STATISTICS_LEN_MAX) {
             self.unknown_blocks += u64::from(!is_known(block_type));
             let left = len as usize - TRAILER_LEN;
             self.skip = Some(Skip { left, len });
@@ -138,6 +160,7 @@ impl Pcapng {
         match block_type {
             SECTION_HEADER => self.section(content)?,
             INTERFACE => self.interface(content)?,
+            STATISTICS => self.statistics(content),
             ENHANCED_PACKET => return self.packet(self.enhanced(content)?, content, start),
             SIMPLE_PACKET => return self.packet(self.simple(content)?, content, start),
             _ => return self.packet(self.obsolete(content)?, content, start),
@@ -153,7 +176,9 @@ impl Pcapng {
         if major != 1 {
             return Err(DamageKind::SectionVersion(major, minor));
         }
+        self.dropped_before = self.dropped();
         self.interfaces.clear();
+        self.is_own = statistics::is_own(content, self.order);
         Ok(())
     }
 
@@ -168,6 +193,20 @@ impl Pcapng {
         }
         self.interfaces.push(interface);
         Ok(())
+    }
+
+    /// Takes in statistics. Those that make no sense say nothing: no packet depends on them.
+    fn statistics(&mut self, content: &[u8]) {
+        let Some(statistics) = Statistics::parse(content, self.order) else {
+            return;
+        };
+        let Some(interface) = self.interfaces.get_mut(statistics.interface as usize) else {
+            return;
+        };
+        interface.dropped = statistics.dropped;
+        if self.is_own {
+            self.silence = Some(interface.clock.time(statistics.ticks));
+        }
     }
 
     /// Interface, ticks (high, low), captured length, length, frame.
@@ -305,12 +344,15 @@ const INTERFACE: u32 = 1;
 const OBSOLETE_PACKET: u32 = 2;
 const SIMPLE_PACKET: u32 = 3;
 const ENHANCED_PACKET: u32 = 6;
+const STATISTICS: u32 = 5;
 
 /// Type, both lengths.
 const BLOCK_LEN_MIN: usize = 12;
 const TRAILER_LEN: usize = 4;
 /// A packet of 256 KiB with as many bytes of options again, and then some.
 const BLOCK_LEN_MAX: u32 = 1 << 20;
+/// Statistics are a few numbers; a longer block says something else, and is passed over.
+const STATISTICS_LEN_MAX: u32 = 4096;
 const INTERFACE_COUNT_MAX: u32 = 65_536;
 /// Link types that a report lists.
 const LINK_COUNT_MAX: usize = 64;

@@ -1,0 +1,118 @@
+//! Capture from network interfaces.
+
+use crate::options::{Flag, Hint, options};
+use crate::{ByteSize, Span};
+use core::fmt::{self, Display};
+use core::str::FromStr;
+use std::path::PathBuf;
+
+options! {
+    /// Capture from network interfaces.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    plan LivePlan {
+        [live] LiveSettings: "`[live]`: capture from network interfaces." {
+            /// Interfaces to capture from; "eth1@2" is receive queue 2 of eth1 alone.
+            interfaces: Vec<Interface> => interfaces: Vec<Interface> = Vec::new(),
+                flag Flag::value("interface", "IFACE[@Q]", "Capture from a network interface, or \
+                    from its receive queue Q alone; may be repeated").short('i');
+            /// A pcapng file for what is captured; read again, it gives the same records.
+            write: PathBuf => record: Option<PathBuf> = None, example "\"all.pcapng\"",
+                flag Flag::value("write", "FILE", "Also record what is captured, as pcapng; read \
+                    again, it gives the same records").short('w').hint(Hint::File);
+            /// Bytes kept of each frame.
+            snap_len: u32 => snap_len: u32 = 262_144, not_zero "the snap length",
+                flag Flag::value("snaplen", "BYTES", "Bytes kept of each frame").short('s');
+            /// Capture frames for other stations too.
+            promiscuous: bool => promiscuous: bool = true,
+                flag Flag::value("promiscuous", "on|off", "Capture frames for other stations \
+                    too");
+            /// Memory of each interface for packets that wait to be read.
+            ring: ByteSize => ring_bytes: u64 = 64 << 20, not_zero "the memory of a ring",
+                flag Flag::value("ring", "SIZE", "Memory of each interface for packets that wait \
+                    to be read; what has no room there is lost, and counted");
+            /// How long a packet may wait for others to be analysed with.
+            latency: Span => latency_ns: u64 = 1_000_000, not_zero "the latency",
+                flag Flag::value("latency", "SPAN", "How long a packet may wait for others to be \
+                    analysed with");
+        }
+    }
+}
+
+/// A network interface, or one of its receive queues.
+///
+/// ```
+/// use flowpin_config::Interface;
+/// let queue: Interface = "eth1@2".parse().unwrap();
+/// assert_eq!((queue.name.as_str(), queue.queue), ("eth1", Some(2)));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Interface {
+    /// The interface's name.
+    pub name: String,
+    /// The only queue to capture from, from 0.
+    pub queue: Option<u16>,
+}
+
+impl FromStr for Interface {
+    type Err = InterfaceError;
+
+    fn from_str(text: &str) -> Result<Self, InterfaceError> {
+        let (name, queue) = match text.rsplit_once('@') {
+            None => (text, None),
+            Some((name, queue)) => (name, Some(queue.parse().map_err(|_| InterfaceError)?)),
+        };
+        // As the kernel's own rule (dev_valid_name).
+        let is_name = !name.is_empty()
+            && name.len() < NAME_LEN
+            && !matches!(name, "." | "..")
+            && !name
+                .contains(|letter: char| letter == '/' || letter == ':' || letter.is_whitespace());
+        if !is_name {
+            return Err(InterfaceError);
+        }
+        let name = name.to_owned();
+        Ok(Self { name, queue })
+    }
+}
+
+impl Display for Interface {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.queue {
+            None => f.write_str(&self.name),
+            Some(queue) => write!(f, "{}@{queue}", self.name),
+        }
+    }
+}
+
+/// No interface can have such a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("is no interface: a name of up to 15 letters, or one with a queue, such as eth1@2")]
+pub struct InterfaceError;
+
+/// `IFNAMSIZ`.
+const NAME_LEN: usize = 16;
+
+#[cfg(test)]
+mod tests {
+    use super::Interface;
+
+    #[test]
+    fn names_are_those_that_the_kernel_takes() {
+        for good in ["lo", "eth0", "eth1@0", "enp0s31f6@65535", "br-0123456789ab"] {
+            assert_eq!(good.parse::<Interface>().unwrap().to_string(), good);
+        }
+        for bad in [
+            "",
+            "@1",
+            "eth0@",
+            "eth0@x",
+            "eth0@65536",
+            "a b",
+            "a/b",
+            "..",
+            "0123456789abcdef",
+        ] {
+            assert!(bad.parse::<Interface>().is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! Packets of network interfaces, as the bytes of a pcapng file that is being written.
+//!
+//! ```text
+//!  eth0 ─► ring ─┐
+//!                ├─ by time ─► section, interfaces │ packet, packet, …, statistics, packet, …
+//!  eth1 ─► ring ─┘             (the bytes of a file, which is read like any other)
+//! ```
+//!
+//! So there is one way for packets, wherever they come from; and what is recorded is what was
+//! analysed, byte for byte. What a live run knows beyond the packets is among the bytes: once a
+//! second without a packet, and at the end, a block of statistics says how late it is and what was
+//! lost, and moves stream time as much when the recording is read.
+
+mod blocks;
+mod order;
+mod pace;
+mod port;
+mod recorder;
+
+pub(crate) use recorder::Recorder;
+
+use crate::bytes::Attention;
+use crate::error::CaptureError;
+use crate::format::CAPTURED_LEN_MAX;
+use blocks::Blocks;
+use flowpin_config::{Interface, Plan};
+use flowpin_packet::Timestamp;
+use order::Due;
+use pace::{Pace, Turn};
+use port::Port;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use std::io;
+use std::time::{Duration, SystemTime};
+
+/// What to capture, and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LiveOptions {
+    /// The interfaces, or single queues of them.
+    pub interfaces: Vec<Interface>,
+    /// A pcap-filter(7) expression; empty for none.
+    pub filter: String,
+    /// Bytes kept of each frame.
+    pub snap_len: u32,
+    /// Frames for other stations too.
+    pub promiscuous: bool,
+    /// Memory of each interface for packets that wait to be read.
+    pub ring_bytes: u64,
+    /// How long a packet may wait for others.
+    pub latency: Duration,
+}
+
+impl From<&Plan> for LiveOptions {
+    fn from(plan: &Plan) -> Self {
+        let live = &plan.live;
+        Self {
+            interfaces: live.interfaces.clone(),
+            filter: plan.filter.clone(),
+            snap_len: live.snap_len.min(SNAP_LEN_MAX),
+            promiscuous: live.promiscuous,
+            ring_bytes: live.ring_bytes,
+            latency: Duration::from_nanos(live.latency_ns),
+        }
+    }
+}
+
+/// Open interfaces.
+#[derive(Debug)]
+pub(crate) struct Live {
+    ports: Vec<Port>,
+    attention: Attention,
+    /// Calls answered so far.
+    answered: u32,
+    blocks: Blocks,
+    pace: Pace,
+    /// Packets of several interfaces wait so long for earlier ones of the others.
+    slack: Duration,
+    /// Since when the run is to stop.
+    stopping: Option<Timestamp>,
+    /// The last block is written.
+    is_over: bool,
+    failure: Option<io::Error>,
+}
+
+impl Live {
+    /// Opens all interfaces.
+    ///
+    /// # Errors
+    /// The first that cannot be opened; a filter that does not compile.
+    pub(crate) fn open(options: &LiveOptions, attention: &Attention) -> Result<Self, CaptureError> {
+        let ports = (options.interfaces.iter()).map(|interface| Port::open(interface, options));
+        let ports = ports.collect::<Result<Vec<_>, _>>()?;
+        let mut blocks = Blocks::default();
+        blocks.section();
+        for port in &ports {
+            blocks.interface(port.name(), port.link_number(), options.snap_len);
+        }
+        let block_time = Duration::from_millis(port::block_ms(options.latency).into());
+        Ok(Self {
+            ports,
+            attention: attention.clone(),
+            answered: attention.calls(),
+            blocks,
+            pace: Pace::new(options.latency),
+            // A block is handed over up to its time after its first packet, and by then the next
+            // one may have begun.
+            slack: block_time * 2 + Duration::from_millis(1),
+            stopping: None,
+            is_over: false,
+            failure: None,
+        })
+    }
+
+    /// Whether the last read ended because nothing came for a while, or bytes have waited.
+    pub(crate) const fn is_idle(&self) -> bool {
+        self.pace.is_told()
+    }
+
+    /// Reads what there is, or waits for more; 0 at the end, after the run was asked to stop.
+    ///
+    /// # Errors
+    /// `Interrupted`: somebody called, or bytes are to be looked at; read again. Else that no
+    /// interface is left.
+    pub(crate) fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        self.pace.begin();
+        loop {
+            let count = self.put(into);
+            if count > 0 {
+                self.pace.served();
+                return Ok(count);
+            }
+            if let Some(error) = self.failure.take() {
+                return Err(error);
+            }
+            if self.is_over {
+                return Ok(0);
+            }
+            self.wait()?;
+        }
+    }
+
+    /// Puts what there is, as far as there is room.
+    fn put(&mut self, into: &mut [u8]) -> usize {
+        let mut count = self.blocks.serve(into);
+        while count < into.len() && !self.is_over {
+            let room = into.get_mut(count..).unwrap_or_default();
+            let Due::Now(index) = order::due(&mut self.ports, now, self.slack) else {
+                break;
+            };
+            let number = u32::try_from(index).unwrap_or_default();
+            let Some(port) = self.ports.get_mut(index) else {
+                break;
+            };
+            if let Some(packet) = port.head() {
+                if self.stopping.is_some_and(|end| packet.time > end) {
+                    port.is_done = true;
+                    continue;
+                }
+                count += self.blocks.packet(room, number, &packet);
+            }
+            port.take();
+        }
+        count
+    }
+
+    /// Waits for packets; or there is something else to be done.
+    fn wait(&mut self) -> io::Result<()> {
+        let calls = self.attention.calls();
+        if calls != self.answered {
+            self.answered = calls;
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        let now = now();
+        if self.attention.is_stopped() && self.stopping.is_none() {
+            self.stopping = Some(now);
+        }
+        if let Some(end) = self.stopping {
+            let all_seen = now.nanos_since(end) > nanos(self.slack);
+            if all_seen || self.ports.iter().all(|port| port.is_done) {
+                return self.end(end);
+            }
+        }
+        if self.ports.iter().all(|port| port.is_gone) {
+            self.failure = Some(io::Error::other("the interface was removed"));
+            return self.end(now);
+        }
+        let patience = match self.pace.turn() {
+            Turn::Wait(patience) => patience,
+            Turn::Tell => return Err(io::ErrorKind::Interrupted.into()),
+            Turn::Statistics => {
+                // Up to here, every packet has been seen.
+                self.statistics(Timestamp(now.0.saturating_sub(nanos(self.slack))));
+                return Ok(());
+            }
+        };
+        self.sleep(patience.min(self.slack.max(self.pace.latency())));
+        Ok(())
+    }
+
+    /// The last blocks: how late it is, and what was lost.
+    fn end(&mut self, time: Timestamp) -> io::Result<()> {
+        self.statistics(time);
+        self.is_over = true;
+        Ok(())
+    }
+
+    fn statistics(&mut self, time: Timestamp) {
+        for (number, port) in (0..).zip(&mut self.ports) {
+            self.blocks.statistics(number, time, port.stats());
+        }
+    }
+
+    /// Waits for a packet of any interface, at most so long.
+    fn sleep(&mut self, patience: Duration) {
+        let patience = Timespec::try_from(patience).unwrap_or(LISTEN_EVERY);
+        // Packets that wait for those of other interfaces must not keep it awake.
+        let waits = self.ports.iter_mut().map(|port| port.head().is_none());
+        let waits: Vec<_> = waits.collect();
+        let ports = self.ports.iter().zip(waits);
+        let mut fds: Vec<_> = (ports.filter(|(port, waits)| *waits && !port.is_gone))
+            .map(|(port, _)| PollFd::new(port.ring(), PollFlags::IN | PollFlags::ERR))
+            .collect();
+        // An interrupted wait is a short one.
+        let _woken = poll(&mut fds, Some(&patience));
+        let has_failed = fds.iter().any(|fd| fd.revents().contains(PollFlags::ERR));
+        drop(fds);
+        if has_failed {
+            self.ports.iter_mut().for_each(Port::look_at_error);
+        }
+    }
+}
+
+/// The time by the clock that the kernel stamps packets with.
+fn now() -> Timestamp {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    now.map_or(Timestamp::default(), |now| {
+        Timestamp::new(now.as_secs(), now.subsec_nanos())
+    })
+}
+
+/// As nanoseconds; those of options are far below the limit.
+fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// With a VLAN tag that the kernel has taken out, a frame is four bytes longer.
+const SNAP_LEN_MAX: u32 = CAPTURED_LEN_MAX - 4;
+
+const LISTEN_EVERY: Timespec = Timespec {
+    tv_sec: 0,
+    tv_nsec: 50_000_000,
+};

@@ -1,0 +1,128 @@
+//! When a reader is told that nothing comes, and when time is written down.
+//!
+//! ```text
+//!  bytes ─ latency ─► told: they are analysed ─ 100 ms ─► told again: their records are written
+//!  every second without a packet at hand: statistics, which are bytes
+//! ```
+
+use std::time::{Duration, Instant};
+
+/// The clock of a capture.
+#[derive(Debug)]
+pub(super) struct Pace {
+    latency: Duration,
+    /// Since when bytes that were served wait to be looked at.
+    waiting: Option<Instant>,
+    /// When it was told that they are all, for now; until it was told again.
+    told: Option<Instant>,
+    is_told: bool,
+    statistics_due: Instant,
+}
+
+/// What is to be done while there is no packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// Wait for one, so long.
+    Wait(Duration),
+    /// Tell that there is none.
+    Tell,
+    /// Write statistics.
+    Statistics,
+}
+
+impl Pace {
+    pub(super) fn new(latency: Duration) -> Self {
+        Self {
+            latency,
+            waiting: None,
+            told: None,
+            is_told: false,
+            statistics_due: Instant::now() + STATISTICS_EVERY,
+        }
+    }
+
+    pub(super) const fn latency(&self) -> Duration {
+        self.latency
+    }
+
+    /// Whether the last read ended with [`Turn::Tell`].
+    pub(super) const fn is_told(&self) -> bool {
+        self.is_told
+    }
+
+    /// A read begins.
+    pub(super) const fn begin(&mut self) {
+        self.is_told = false;
+    }
+
+    /// Bytes were served.
+    pub(super) fn served(&mut self) {
+        self.told = None;
+        if self.waiting.is_none() {
+            self.waiting = Some(Instant::now());
+        }
+    }
+
+    /// What is to be done now.
+    pub(super) fn turn(&mut self) -> Turn {
+        let now = Instant::now();
+        let mut patience = self.statistics_due.saturating_duration_since(now);
+        if let Some(since) = self.waiting {
+            let left = (since + self.latency).saturating_duration_since(now);
+            if left.is_zero() {
+                (self.waiting, self.told, self.is_told) = (None, Some(now), true);
+                return Turn::Tell;
+            }
+            patience = patience.min(left);
+        }
+        if let Some(told) = self.told {
+            let left = (told + TOLD_AGAIN).saturating_duration_since(now);
+            if left.is_zero() {
+                (self.told, self.is_told) = (None, true);
+                return Turn::Tell;
+            }
+            patience = patience.min(left);
+        }
+        if now >= self.statistics_due {
+            self.statistics_due = now + STATISTICS_EVERY;
+            return Turn::Statistics;
+        }
+        Turn::Wait(patience)
+    }
+}
+
+/// The second time comes early, for what other threads have made by then of the bytes that came.
+const TOLD_AGAIN: Duration = Duration::from_millis(100);
+/// How late it is shows at least so often.
+const STATISTICS_EVERY: Duration = Duration::from_secs(1);
+
+#[cfg(test)]
+mod tests {
+    use super::{Pace, Turn};
+    use std::time::Duration;
+
+    /// Bytes are looked at when they have waited long enough, once more later, and not again.
+    #[test]
+    fn silence_is_told_twice() {
+        let mut pace = Pace::new(Duration::ZERO);
+        assert!(matches!(pace.turn(), Turn::Wait(_)));
+        pace.served();
+        assert_eq!(pace.turn(), Turn::Tell);
+        assert!(pace.is_told());
+        pace.begin();
+        assert!(matches!(pace.turn(), Turn::Wait(patience) if patience <= super::TOLD_AGAIN));
+        pace.told = pace.told.map(|told| told - super::TOLD_AGAIN);
+        assert_eq!(pace.turn(), Turn::Tell);
+        pace.begin();
+        assert!(matches!(pace.turn(), Turn::Wait(_)));
+        assert!(!pace.is_told());
+    }
+
+    #[test]
+    fn statistics_come_once_a_second() {
+        let mut pace = Pace::new(Duration::from_secs(60));
+        pace.statistics_due -= super::STATISTICS_EVERY;
+        assert_eq!(pace.turn(), Turn::Statistics);
+        assert!(matches!(pace.turn(), Turn::Wait(_)));
+    }
+}
