@@ -197,6 +197,8 @@ impl Conservation {
 /// Flaws of the capture, so that losses of the tap are not taken for losses of the analysis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CaptureQuality {
+    /// Packets for which the capturing system had no room, as it says itself.
+    pub dropped: u64,
     /// Packets seen twice in a row on their connection.
     pub duplicates: u64,
     /// TCP connections with packets in one direction only, though these acknowledge what the
@@ -257,6 +259,7 @@ pub struct InputReport {
 impl InputReport {
     pub(crate) fn of(file: &FileReport) -> Self {
         let compression = match file.compression {
+            _ if file.is_live => String::from(", live"),
             Compression::None => String::new(),
             other => format!(", {}", other.name()),
         };
@@ -265,7 +268,10 @@ impl InputReport {
             format: format!("{}{compression}", file.format),
             packets: file.packets,
             notes: file.notes(),
-            damage: file.damage.as_ref().map(ToString::to_string),
+            damage: file.damage.as_ref().map(|damage| match file.is_live {
+                true => damage.what.clone(),
+                false => damage.to_string(),
+            }),
             unopened: file.damage.as_ref().is_some_and(|damage| damage.unopened),
         }
     }

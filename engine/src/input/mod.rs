@@ -217,6 +217,7 @@ impl InputStage {
                 ..Conservation::default()
             },
             quality: CaptureQuality {
+                dropped: report.files.iter().map(|file| file.dropped).sum(),
                 snapped: quality.snapped,
                 offloaded: quality.offloaded_checksums + quality.offloaded_ip_checksums,
                 backwards: clock.backwards,

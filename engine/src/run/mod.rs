@@ -222,6 +222,11 @@ fn run_into(
     control.pulse();
     let output = Output::new(shape.workers(), writers, plan, control);
     pin(context.cpu(0));
+    if plan.is_live() {
+        let names = plan.live.interfaces.iter().map(ToString::to_string);
+        let names: Vec<_> = names.collect();
+        progress.note(&format!("capturing from {}", names.join(", ")));
+    }
     let input = InputStage::new(plan, options, source);
     // PERF: connections alone, without stages that observe them, have code of their own.
     let ended = if stages::are_wanted(plan) {

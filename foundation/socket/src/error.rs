@@ -33,6 +33,16 @@ pub enum SocketError {
         /// The `ARPHRD_` number (if_arp.h).
         hardware: u16,
     },
+    /// It has no such receive queue.
+    #[error("{interface} has no receive queue {queue}: it has {count}, counted from 0")]
+    NoSuchQueue {
+        /// The interface.
+        interface: String,
+        /// The queue.
+        queue: u16,
+        /// How many there are.
+        count: u32,
+    },
     /// The system refused something else.
     #[error("cannot capture from {interface}: {what}: {source}")]
     System {

@@ -24,8 +24,8 @@ pub const INSTRUCTIONS_MAX: usize = 4096 - 8;
 pub(crate) struct Wanted<'a> {
     /// Leave out what this host sends: on a loopback interface it is received, too.
     pub(crate) incoming_only: bool,
-    /// Of this receive queue only.
-    pub(crate) queue: Option<u16>,
+    /// Of this receive queue only, by the kernel's number for it.
+    pub(crate) queue: Option<u32>,
     /// The user's filter; empty for none.
     pub(crate) filter: &'a [Instruction],
     /// Bytes kept of each frame.
@@ -52,8 +52,7 @@ impl Wanted<'_> {
             only(libc::SKF_AD_PKTTYPE, OUTGOING, false);
         }
         if let Some(queue) = self.queue {
-            // The kernel counts receive queues from 1 here; 0 is none.
-            only(libc::SKF_AD_QUEUE, u32::from(queue) + 1, true);
+            only(libc::SKF_AD_QUEUE, queue, true);
         }
         let snap = |constant: u32| constant.min(self.snap_len);
         program.extend(self.filter.iter().map(|one| match one.code {
@@ -114,7 +113,7 @@ mod tests {
     fn queue_and_direction_stand_before_the_filter() {
         let wanted = Wanted {
             incoming_only: true,
-            queue: Some(2),
+            queue: Some(3),
             filter: &[KEPT],
             snap_len: u32::MAX,
         };

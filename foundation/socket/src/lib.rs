@@ -12,6 +12,7 @@
 //! last packet is taken. What finds no room is dropped by the kernel and counted once
 //! ([`RingStats`]). Owns the socket and its mapping; does not wait, copy or decode.
 
+mod driver;
 mod error;
 mod filter;
 mod interface;

@@ -4,7 +4,7 @@ use crate::filter::Wanted;
 use crate::interface::{self, Link};
 use crate::memory::Memory;
 use crate::packet::Packet;
-use crate::{Instruction, SocketError, socket};
+use crate::{Instruction, SocketError, driver, socket};
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -82,6 +82,7 @@ impl Ring {
         let looking = socket::open(true).map_err(failed("no packet socket"))?;
         socket::bind(&looking, index).map_err(failed("its link"))?;
         let hardware = socket::hardware(&looking).map_err(failed("its link"))?;
+        let queue = queue(&looking, options)?;
         drop(looking);
         let link = Link::of(hardware).ok_or_else(|| SocketError::Undecoded {
             interface: interface.clone(),
@@ -90,7 +91,7 @@ impl Ring {
         let filter = filter(link)?;
         let wanted = Wanted {
             incoming_only: hardware == libc::ARPHRD_LOOPBACK,
-            queue: options.queue,
+            queue,
             filter: &filter,
             snap_len: options.snap_len,
         };
@@ -195,6 +196,25 @@ impl Ring {
     /// What went wrong since the last call: `ENETDOWN` when the interface goes down, once.
     pub fn take_error(&self) -> Option<io::Error> {
         socket::error(&self.socket)
+    }
+}
+
+/// The kernel's number for the queue that is wanted.
+fn queue(socket: &File, options: &RingOptions) -> Result<Option<u32>, SocketError> {
+    let Some(queue) = options.queue else {
+        return Ok(None);
+    };
+    let interface = &options.interface;
+    match driver::receive_queues(socket, interface) {
+        Some(count) if u32::from(queue) >= count => Err(SocketError::NoSuchQueue {
+            interface: interface.clone(),
+            queue,
+            count,
+        }),
+        // Drivers note the queue from 1 on, as 0 is none. This one does not: the sender's queue,
+        // which is the receiver's too, stays in the packet, from 0 on.
+        _ if driver::name(socket, interface) == "veth" => Ok(Some(queue.into())),
+        _ => Ok(Some(u32::from(queue) + 1)),
     }
 }
 

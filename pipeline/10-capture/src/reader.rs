@@ -398,6 +398,7 @@ impl Reader {
             return format!("cannot be decompressed further ({error})");
         }
         match self.compression {
+            Compression::None if self.stream.raw().is_live() => error.to_string(),
             Compression::None => format!("cannot be read on ({error})"),
             compression => format!(
                 "the {} data ends or is broken here ({error})",

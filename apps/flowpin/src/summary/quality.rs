@@ -47,7 +47,7 @@ pub(super) fn quality(page: &mut Page, report: &RunReport) {
     }
 }
 
-fn findings(packets: u64, quality: &CaptureQuality) -> [Finding; 8] {
+fn findings(packets: u64, quality: &CaptureQuality) -> [Finding; 9] {
     let of_packets = |count: u64| (number::count(count), number::percent(count, packets));
     let finding = |name, absent, count, (shown, share), meaning: &str| Finding {
         name,
@@ -59,6 +59,17 @@ fn findings(packets: u64, quality: &CaptureQuality) -> [Finding; 8] {
     };
     let back = number::duration(Duration::from_nanos(quality.backwards_max_ns));
     [
+        finding(
+            "dropped",
+            "packets dropped before they were read",
+            quality.dropped,
+            (
+                number::count(quality.dropped),
+                number::percent(quality.dropped, packets + quality.dropped),
+            ),
+            "of packets found no room in the capturing system's memory: raise `--ring`, or give \
+             the capture more processors",
+        ),
         finding(
             "duplicates",
             "packets captured twice",

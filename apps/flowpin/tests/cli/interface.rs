@@ -8,11 +8,11 @@ use std::process::Command;
 /// A cable, nobody on it, frames in at one end; what came out at the other is printed.
 const SCRIPT: &str = "
 set -e
-ip link add a type veth peer name b
-ip link set a addrgenmode none
-ip link set b addrgenmode none
-ip link set a up
-ip link set b up
+ip link add name a type veth peer name b
+ip link set dev a addrgenmode none
+ip link set dev b addrgenmode none
+ip link set dev a up
+ip link set dev b up
 \"$@\"
 ip -s -j link show dev b
 ";
@@ -28,7 +28,7 @@ fn with_a_cable(words: &[&str]) -> Option<Value> {
                 .args(words);
             command.output().ok()
         };
-        let is_there = run("ip link add a type veth peer name b", &[]);
+        let is_there = run("ip link add name a type veth peer name b", &[]);
         if !is_there.is_some_and(|done| done.status.success()) {
             continue;
         }

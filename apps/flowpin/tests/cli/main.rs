@@ -5,6 +5,7 @@ mod explain;
 mod failures;
 mod identify;
 mod interface;
+mod live;
 mod profile;
 mod program;
 mod protocols;

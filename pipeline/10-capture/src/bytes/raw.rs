@@ -94,6 +94,11 @@ impl Raw {
         matches!(&self.origin, Origin::Pipe(pipe) if pipe.is_stopped())
     }
 
+    /// Whether it is no file but network interfaces.
+    pub(crate) const fn is_live(&self) -> bool {
+        matches!(self.origin, Origin::Live(_))
+    }
+
     /// Whether the last read ended because nothing came for a while.
     pub(crate) const fn is_idle(&self) -> bool {
         match &self.origin {

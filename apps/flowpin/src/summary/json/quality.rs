@@ -6,6 +6,7 @@ use serde::Serialize;
 
 #[derive(Serialize)]
 pub(super) struct Quality {
+    dropped: u64,
     duplicates: u64,
     one_sided_connections: u64,
     tcp_connections: u64,
@@ -43,6 +44,7 @@ pub(super) struct Conservation {
 pub(super) fn quality(report: &RunReport) -> Quality {
     let quality = &report.quality;
     Quality {
+        dropped: quality.dropped,
         duplicates: quality.duplicates,
         one_sided_connections: quality.one_sided,
         tcp_connections: quality.tcp_connections,

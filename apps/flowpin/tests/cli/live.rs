@@ -1,0 +1,212 @@
+//! `flowpin run -i`: live capture, on a cable between two interfaces of a namespace.
+
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// A cable with four queues from `a` to `b`, then `$1` in the folder `$2`, with `$F` for Flowpin.
+///
+/// `capture` starts a run and waits until it captures, `send` sends a trace of the same seed,
+/// `stop` ends the run when it has read what was sent.
+const SCRIPT: &str = r#"
+set -eu
+ip link add name a numrxqueues 4 numtxqueues 4 type veth peer name b numrxqueues 4 numtxqueues 4
+sysctl -qw net.ipv6.conf.all.disable_ipv6=1 2>/dev/null || true
+ip link set dev a up; ip link set dev b up; ip link set dev lo up
+cd "$2"
+capture() {
+    "$F" run "$@" >summary 2>told & pid=$!
+    until grep -q 'capturing from' told; do
+        kill -0 $pid || { cat told >&2; exit 1; }
+        sleep 0.02
+    done
+}
+send() { rm -f truth; "$F" gen mix --connections 60 --seed 7 -i a --topspeed --truth truth >/dev/null; }
+stop() { sleep 0.3; kill -INT $pid; code=0; wait $pid || code=$?; echo $code >code; }
+eval "$1"
+"#;
+
+/// Runs a script in a namespace of its own; none if the system does not let us.
+fn with_a_cable(script: &str, folder: &Path) -> Option<Output> {
+    for rights in [&["--net"][..], &["--net", "--user", "--map-root-user"]] {
+        let run = |script: &str, words: &[&str]| {
+            let mut command = Command::new("unshare");
+            command.args(rights).args(["sh", "-c", script, "sh"]);
+            command.args(words).env("F", env!("CARGO_BIN_EXE_flowpin"));
+            command.output().ok()
+        };
+        let is_there = run("ip link add name a type veth peer name b", &[]);
+        if is_there.is_some_and(|done| done.status.success()) {
+            let done = run(SCRIPT, &[script, folder.to_str()?])?;
+            let told = String::from_utf8_lossy(&done.stderr).into_owned();
+            assert!(done.status.success(), "{told}");
+            return Some(done);
+        }
+    }
+    println!("skipped: no network namespace (`unshare`, `ip`) without more rights");
+    None
+}
+
+fn read(folder: &Path, name: &str) -> String {
+    fs::read_to_string(folder.join(name)).unwrap()
+}
+
+fn json(folder: &Path, name: &str) -> Value {
+    serde_json::from_str(&read(folder, name)).unwrap()
+}
+
+/// A live run and its recording, read again in every shape, give the same bytes; and every packet
+/// that was sent is among them.
+#[test]
+fn a_recording_gives_the_records_of_its_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    for shape in ["1x1", "1x2", "2x2", "3x2"] {
+        let script = format!(
+            "capture -i b -w all.pcapng -l live --force --json --pipeline {shape}; send; stop
+             for shape in 1x1 1x3 2x2 3x3; do
+                 $F run -r all.pcapng -l $shape -q --force --pipeline $shape
+             done"
+        );
+        if with_a_cable(&script, folder).is_none() {
+            return;
+        }
+        assert_eq!(read(folder, "code"), "0\n", "{}", read(folder, "told"));
+        let (summary, truth) = (json(folder, "summary"), json(folder, "truth"));
+        let sent = &truth["totals"]["packets"];
+        assert_eq!(summary["traffic"]["packets"], *sent, "{shape}");
+        assert_eq!(summary["quality"]["dropped"], 0);
+        let live = read(folder, "live/eve.json");
+        assert!(live.lines().count() > 60);
+        for again in ["1x1", "1x3", "2x2", "3x3"] {
+            assert!(
+                live == read(folder, &format!("{again}/eve.json")),
+                "{shape}, {again}"
+            );
+        }
+    }
+}
+
+/// The kernel keeps what does not pass the filter, and all queues together have what the
+/// interface has, whichever way they are named.
+#[test]
+fn filters_and_queues_divide_the_packets() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let script = "
+        total=0
+        for what in 'b udp' 'b not udp' 'b@0' 'b@1' 'b@2' 'b@3' 'b not vlan' \\
+            'b@0 -i b@1 -i b@2 -i b@3'
+        do
+            capture -i $what --json --format none; send; stop
+            mv summary \"s$total\"; total=$((total + 1))
+        done
+        $F run -i b@4 --format none 2>refused || echo $? >refusal";
+    if with_a_cable(script, folder).is_none() {
+        return;
+    }
+    let sent = json(folder, "truth")["totals"]["packets"].as_u64().unwrap();
+    let seen = |run: usize| {
+        let summary = json(folder, &format!("s{run}"));
+        summary["traffic"]["packets"].as_u64().unwrap()
+    };
+    assert!(seen(0) > 0 && seen(1) > 0);
+    assert_eq!(seen(0) + seen(1), sent);
+    assert_eq!((2..6).map(seen).sum::<u64>(), sent);
+    assert_eq!((seen(6), seen(7)), (sent, sent));
+    assert_eq!(read(folder, "refusal"), "3\n");
+    assert!(read(folder, "refused").contains("it has 4, counted from 0"));
+}
+
+/// What the ring has no room for is counted once: packets read and dropped are those sent.
+#[test]
+fn every_packet_is_read_or_counted_as_dropped() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let script = "
+        capture -i b --json --format none --ring '1 MiB'
+        kill -STOP $pid
+        $F gen http --packets 20000 --packet-len 1000 -i a --topspeed --truth truth >/dev/null
+        kill -CONT $pid; stop";
+    if with_a_cable(script, folder).is_none() {
+        return;
+    }
+    let (summary, truth) = (json(folder, "summary"), json(folder, "truth"));
+    let count = |value: &Value| value.as_u64().unwrap();
+    let dropped = count(&summary["quality"]["dropped"]);
+    let read = count(&summary["traffic"]["packets"]);
+    assert!(dropped > 0 && read > 0, "{read} read, {dropped} dropped");
+    assert_eq!(read + dropped, count(&truth["totals"]["packets"]));
+    assert_eq!(summary["conservation"]["missing"], 0);
+}
+
+/// Time runs without packets: what ends by time is written, while the run goes on.
+#[test]
+fn connections_end_by_time_without_a_packet() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    // A closed connection ends after 5 s (Zeek's time-outs).
+    let script = "
+        capture -i b -w all.pcapng -l live; send
+        tries=0
+        until grep -q '\"event_type\":\"flow\"' live/eve.json; do
+            tries=$((tries + 1)); [ $tries -lt 300 ] || exit 7
+            sleep 0.1
+        done
+        cp live/eve.json before; stop
+        $F run -r all.pcapng -l again -q";
+    if with_a_cable(script, folder).is_none() {
+        return;
+    }
+    assert!(read(folder, "live/eve.json").starts_with(&read(folder, "before")));
+    assert_eq!(
+        read(folder, "live/eve.json"),
+        read(folder, "again/eve.json")
+    );
+}
+
+/// An interface that goes down and comes up again is captured from on; one that is removed ends
+/// the run with what was there, and says so.
+#[test]
+fn a_removed_interface_ends_the_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let script = "
+        capture -i b --json --format none
+        ip link set dev b down; sleep 0.2; ip link set dev b up; sleep 0.2
+        send; sleep 0.3; ip link del dev b
+        code=0; wait $pid || code=$?; echo $code >code";
+    if with_a_cable(script, folder).is_none() {
+        return;
+    }
+    assert_eq!(read(folder, "code"), "4\n");
+    assert!(read(folder, "told").contains("b: the interface was removed"));
+    let (summary, truth) = (json(folder, "summary"), json(folder, "truth"));
+    assert_eq!(summary["traffic"]["packets"], truth["totals"]["packets"]);
+}
+
+/// What cannot be captured from, or not so, is told in one line before anything is made.
+#[test]
+fn what_makes_no_sense_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    for (words, code, part) in [
+        (
+            &["-i", "no-such-one"][..],
+            3,
+            "there is no interface no-such-one",
+        ),
+        (&["-i", "lo", "-r", "x"], 2, "not from both"),
+        (&["-w", "x", "-r", "y"], 2, "`-w` records what is captured"),
+        (&["-i", "a/b"], 2, "is no interface"),
+        (&["-i", "lo", "-s", "0"], 2, "must be more than 0"),
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_flowpin"));
+        let done = command.arg("run").args(words).current_dir(folder.path());
+        let done = done.output().unwrap();
+        let told = String::from_utf8_lossy(&done.stderr).into_owned();
+        assert_eq!(done.status.code(), Some(code), "{words:?}: {told}");
+        assert!(told.contains(part), "{words:?}: {told}");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+}
