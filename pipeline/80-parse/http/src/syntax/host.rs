@@ -2,6 +2,8 @@
 //! `Content-Disposition`.
 
 use super::trimmed;
+use core::ops::Range;
+use memchr::{memchr, memmem};
 
 /// The host, and its port if one is named. An IPv6 address loses its brackets.
 pub(crate) fn split_port(host: &[u8]) -> (&[u8], Option<u16>) {
@@ -49,6 +51,21 @@ pub(crate) fn authority(uri: &[u8]) -> Option<&[u8]> {
     let whole = rest.get(..end.unwrap_or(rest.len()))?;
     let host = whole.iter().rposition(|&byte| byte == b'@');
     whole.get(host.map_or(0, |at| at.wrapping_add(1))..)
+}
+
+/// Where in a URL its password stands: `http://user:password@host/` (RFC 3986 §3.2.1).
+pub(crate) fn password(url: &[u8]) -> Option<Range<usize>> {
+    let at = memchr(b'@', url)?;
+    let start = memmem::find(url.get(..at)?, b"://")?.wrapping_add(3);
+    let rest = url.get(start..)?;
+    let end = rest
+        .iter()
+        .position(|byte| matches!(byte, b'/' | b'?' | b'#'));
+    let authority = rest.get(..end.unwrap_or(rest.len()))?;
+    // The host is what browsers take for it: behind the last `@`.
+    let user = authority.iter().rposition(|&byte| byte == b'@')?;
+    let colon = memchr(b':', authority.get(..user)?)?;
+    Some(start.wrapping_add(colon).wrapping_add(1)..start.wrapping_add(user))
 }
 
 /// Longest user name that is kept.
@@ -113,7 +130,26 @@ fn six_bits(letter: u8) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::{USER_MAX, authority, basic_user, file_name, split_port};
+    use super::{USER_MAX, authority, basic_user, file_name, password, split_port};
+
+    /// RFC 3986 §3.2.1: what stands between the first colon of the user's part and its end.
+    #[test]
+    fn passwords_are_found() {
+        for (url, expected) in [
+            ("http://user:secret@h/x", Some("secret")),
+            ("http://:s:e@c@h", Some("s:e@c")),
+            ("ftp://u:@h/", Some("")),
+            ("http://user@h/a:b", None),
+            ("http://h:80/a@b", None),
+            ("http://h/?u=http://a:b@c/", None),
+            ("/x://a:b@c", Some("b")),
+            ("mailto:a@b", None),
+            ("", None),
+        ] {
+            let found = password(url.as_bytes()).map(|range| &url[range]);
+            assert_eq!(found, expected, "{url}");
+        }
+    }
 
     /// RFC 9110 §7.2: a host, maybe a port; IPv6 addresses stand in brackets.
     #[test]

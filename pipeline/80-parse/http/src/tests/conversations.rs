@@ -58,6 +58,30 @@ fn a_request_and_its_response_are_one_record() {
     assert_eq!(found.len(), 1);
 }
 
+/// RFC 3986 §3.2.1: a URL may hold a password, wherever one stands. RFC 9112 §3.2.2: the host of an
+/// absolute target counts, with its port, whatever the Host field says.
+#[test]
+fn passwords_in_urls_are_hidden() {
+    let found = told(&[
+        (
+            C,
+            b"GET http://me:secret@h:8080/x HTTP/1.1\r\nHost: h\r\n\
+              Referer: https://you:se:cret@r/?a@b\r\n\r\n",
+        ),
+        (
+            S,
+            b"HTTP/1.1 302 Found\r\nLocation: http://:pw@l/\r\nContent-Length: 0\r\n\r\n",
+        ),
+    ]);
+    for part in [
+        "host=h uri=http://me:***@h:8080/x referrer=https://you:***@r/?a@b ",
+        "port=8080",
+        "location=http://:***@l/",
+    ] {
+        assert!(found[0].contains(part), "{part}: {}", found[0]);
+    }
+}
+
 /// RFC 9112 §9.3.2: responses come in the order of requests.
 #[test]
 fn pipelined_requests_are_paired_in_order() {

@@ -223,9 +223,9 @@ impl<S: MessageSink> Turn<'_, S> {
         let Some(transaction) = self.pools.transactions.get_mut(self.mine.transaction) else {
             return;
         };
-        transaction.port = port;
         let part = transaction.part(Text::Host);
         if part.is_empty() {
+            transaction.port = port;
             return self.keep(Text::Host, name);
         }
         // The target has a host.
