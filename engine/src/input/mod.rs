@@ -222,8 +222,7 @@ impl InputStage {
                 offloaded: quality.offloaded_checksums + quality.offloaded_ip_checksums,
                 backwards: clock.backwards,
                 backwards_max_ns: clock.backwards_max_ns,
-                // One that is believed later was not at its first packet.
-                leaps: clock.leaps_clamped,
+                leaps: clock.leaps_clamped + clock.leaps_followed,
                 ..CaptureQuality::default()
             },
             inputs: report.files.iter().map(InputReport::of).collect(),

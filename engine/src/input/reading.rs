@@ -60,7 +60,8 @@ impl Reading {
                 clock.pass(until);
             }
             let wire_len = frame.wire_len;
-            visit(frame, number, clock.observe(frame.time));
+            let now = clock.observe_before(frame.time, || walk.peek_time());
+            visit(frame, number, now);
             // PERF: far from the number, or the compiler adds both as one vector.
             frame_bytes += u64::from(wire_len);
         }

@@ -163,9 +163,9 @@ losses! {
     /// Anomaly records not written because there were too many of one reason.
     AnomaliesSuppressed = "anomalies_suppressed", "anomaly record",
         "omitted because of the rate limit";
-    /// Forward leaps of the capture's clock that were clamped.
+    /// Forward leaps of the capture's clock that were not believed.
     ClockLeaps = "clock_leaps_clamped", "forward leap",
-        "of the capture's clock, limited to clock_leap_max";
+        "of the capture's clock not believed, as the next packet was not so far ahead";
     /// Records not written because the output's size limit was reached.
     RecordsOverLimit = "records_over_limit", "record",
         "not written: the output reached its size limit";

@@ -2,7 +2,7 @@
 
 use crate::bytes::{ByteStream, Raw, Windows};
 use crate::error::CaptureError;
-use crate::format::{Damage, DamageKind, Format, Next, Order};
+use crate::format::{Damage, DamageKind, Format, Next, Order, Peek};
 use crate::live::Recorder;
 use crate::magic::{Compression, Refusal};
 use crate::report::FileReport;
@@ -33,6 +33,8 @@ pub(crate) struct Reader {
     bytes_out: u64,
     /// How many bytes the record at `rest[from]` has at least.
     need: usize,
+    /// Bytes behind those of the piece, read to look at the record after the last one.
+    ahead: Vec<u8>,
     /// No more bytes come, and why, if that is not their end.
     ended: bool,
     /// A piece was begun and nothing of it is given out yet: so many bytes are still to be read.
@@ -74,6 +76,7 @@ impl Reader {
             offset: 0,
             bytes_out: 0,
             need: 0,
+            ahead: Vec::new(),
             ended: false,
             owed: None,
             failure: None,
@@ -196,6 +199,7 @@ impl Reader {
         self.from = 0;
         if !self.finished {
             self.rest.extend_from_slice(unwalked);
+            self.rest.append(&mut self.ahead);
         }
     }
 
@@ -214,7 +218,7 @@ impl Reader {
                 self.need = need;
                 if self.stream.raw().is_stopped() {
                     self.finished = true;
-                } else if self.ended {
+                } else if self.ended && self.ahead.is_empty() {
                     let may_end = format.may_end() && *pos >= bytes.len();
                     let cut = format.cut();
                     match self.failure.take() {
@@ -250,6 +254,39 @@ impl Reader {
     /// Why it could not be written down.
     pub(crate) fn failure_to_record(&mut self) -> Option<CaptureError> {
         self.recorder.as_mut()?.failure()
+    }
+
+    /// The time of the record at `pos` of a piece, which may lie behind it. None if it has none, or
+    /// if none comes.
+    #[cold]
+    pub(crate) fn peek(&mut self, bytes: &[u8], pos: usize) -> Option<Timestamp> {
+        loop {
+            let unwalked = bytes.get(pos..).unwrap_or_default();
+            let format = self.format.as_ref().filter(|_| !self.finished)?;
+            let peek = match self.ahead.as_slice() {
+                [] => format.peek(bytes, pos),
+                ahead => {
+                    let mut both = Vec::with_capacity(HEAD_LEN);
+                    both.extend(unwalked.iter().chain(ahead).take(HEAD_LEN));
+                    format.peek(&both, 0)
+                }
+            };
+            match peek {
+                Peek::Time(time) => return Some(time),
+                Peek::Need(need) if need > unwalked.len() + self.ahead.len() && !self.ended => {
+                    let mut ahead = core::mem::take(&mut self.ahead);
+                    let have = ahead.len();
+                    ahead.resize(need - unwalked.len(), 0);
+                    let count = self.read_full(ahead.get_mut(have..).unwrap_or_default(), true);
+                    ahead.truncate(have + count);
+                    self.ahead = ahead;
+                    if count == 0 {
+                        return None;
+                    }
+                }
+                Peek::Need(_) | Peek::Nothing => return None,
+            }
+        }
     }
 
     /// Counts a frame that was taken.

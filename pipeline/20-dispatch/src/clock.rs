@@ -6,14 +6,14 @@
 //!  earlier than now       │ stays (counted); 64 in a row that agree with each other and are
 //!                         │ all more than the limit behind: continues from here at their pace
 //!  up to the limit ahead  │ follows
-//!  further ahead          │ stays for this packet (counted); if the next one is that far
-//!                         │ ahead too, moves to the earlier of the two
+//!  further ahead          │ moves if the next packet is that far ahead too, to the earlier of
+//!                         │ the two; else stays for this packet (counted)
 //! ```
 //!
 //! So one packet with a broken time, or every second one from a broken clock, neither ends all
-//! connections nor freezes time for the rest of the capture. A real gap (two captures joined) is
-//! believed at its second packet: only its first is still seen at the old time. A capture whose
-//! packets are all further apart than the limit runs one packet late, but it runs.
+//! connections nor freezes time for the rest of the capture. A real gap (a quiet link, two captures
+//! joined) is believed at once, as the packet after it is looked at: the first packet behind it must
+//! not be taken for one of a connection that ended long before. The last packet of all is believed.
 //!
 //! Stream time never goes back: records are ordered by it. When a capture continues in the past
 //! (files joined in the wrong order), stream time continues at the pace of the new times from where
@@ -39,7 +39,7 @@ pub struct ClockStats {
     /// Leaps too far ahead, which stream time did not follow at once. One for all packets in whose
     /// times it shows, however many and whatever comes between them.
     pub leaps_clamped: u64,
-    /// Times that stream time followed such a leap because the next packet agreed.
+    /// Times that stream time followed such a leap.
     pub leaps_followed: u64,
     /// The greatest leap ahead.
     pub leap_max_ns: u64,
@@ -69,8 +69,6 @@ pub struct Clock {
     /// A step of this length or more takes the slow path. 0, and so every step, for the first
     /// packet, for one after an irregular step, and once capture times are shifted.
     step_end_ns: u64,
-    /// The last packet was too far ahead: its time.
-    ahead: Option<Timestamp>,
     /// The time of the last packet of the last leap that was counted.
     leapt_to: Option<Timestamp>,
     /// How many packets in a row were too far behind, and the last one's time.
@@ -88,7 +86,6 @@ impl Clock {
             leap_max_ns,
             started: false,
             step_end_ns: 0,
-            ahead: None,
             leapt_to: None,
             behind: (0, Timestamp(0)),
             stats: ClockStats {
@@ -102,12 +99,22 @@ impl Clock {
         }
     }
 
-    /// Takes a packet's capture time and returns the stream time at this packet.
-    #[inline]
+    /// Takes the capture time of the last packet there is, and returns the stream time at it.
     pub fn observe(&mut self, time: Timestamp) -> Timestamp {
+        self.observe_before(time, || None)
+    }
+
+    /// Takes a packet's capture time and returns the stream time at this packet. `next` tells the
+    /// capture time of the packet after it, if there is one; it is asked only if this one leaps.
+    #[inline]
+    pub fn observe_before(
+        &mut self,
+        time: Timestamp,
+        next: impl FnOnce() -> Option<Timestamp>,
+    ) -> Timestamp {
         let step = time.0.wrapping_sub(self.now.0);
         if step >= self.step_end_ns {
-            return self.observe_slow(time);
+            return self.observe_slow(time, next);
         }
         self.now = time;
         time
@@ -141,9 +148,12 @@ impl Clock {
     /// The slow path: a step that is not small and forward, or the first one after such a step.
     #[cold]
     #[inline(never)]
-    fn observe_slow(&mut self, time: Timestamp) -> Timestamp {
-        let time = time.plus_nanos(self.shift_ns).min(LATEST);
-        let ahead_before = self.ahead.take();
+    fn observe_slow(
+        &mut self,
+        time: Timestamp,
+        next: impl FnOnce() -> Option<Timestamp>,
+    ) -> Timestamp {
+        let time = self.shifted(time);
         let (behind_before, behind_time) = core::mem::take(&mut self.behind);
         if !self.started {
             self.started = true;
@@ -161,12 +171,13 @@ impl Clock {
         } else {
             let leap_ns = time.nanos_since(self.now);
             self.stats.leap_max_ns = self.stats.leap_max_ns.max(leap_ns);
-            match ahead_before {
-                None => self.clamp(time),
-                Some(before) => self.follow(before, time),
+            let next = next().map(|next| self.shifted(next));
+            match next {
+                Some(next) if !self.is_far_ahead(next) => self.clamp(time),
+                next => self.follow(time, next.unwrap_or(time)),
             }
         }
-        let watchful = self.ahead.is_some() || self.behind.0 > 0 || self.shift_ns > 0;
+        let watchful = self.behind.0 > 0 || self.shift_ns > 0;
         self.step_end_ns = if watchful {
             0
         } else {
@@ -176,18 +187,25 @@ impl Clock {
     }
 
     /// Two packets in a row are far ahead: the earlier one is believed.
-    fn follow(&mut self, before: Timestamp, time: Timestamp) {
+    fn follow(&mut self, time: Timestamp, next: Timestamp) {
         self.stats.leaps_followed += 1;
-        self.now = before.min(time);
-        if time.nanos_since(self.now) > self.leap_max_ns {
+        self.now = time.min(next);
+        if self.is_far_ahead(time) {
             self.clamp(time);
-            return;
-        }
-        self.now = time;
-        if before.nanos_since(time) > self.leap_max_ns {
-            // This one is believed; a return to the time before it is a leap of its own.
+        } else {
+            self.now = time;
+            // A return to the time before it is a leap of its own.
             self.leapt_to = None;
         }
+    }
+
+    /// By the clock of this stream.
+    fn shifted(&self, time: Timestamp) -> Timestamp {
+        time.plus_nanos(self.shift_ns).min(LATEST)
+    }
+
+    fn is_far_ahead(&self, time: Timestamp) -> bool {
+        time > self.now && time.nanos_since(self.now) > self.leap_max_ns
     }
 
     /// Time stays for a packet that is too far ahead. It is the same leap as long as such packets
@@ -197,7 +215,6 @@ impl Clock {
         let is_known = |to: Timestamp| time.0.abs_diff(to.0) <= leap_max_ns;
         self.stats.leaps_clamped += u64::from(!self.leapt_to.is_some_and(is_known));
         self.leapt_to = Some(time);
-        self.ahead = Some(time);
     }
 
     /// One more packet in a row is far behind.
@@ -226,38 +243,40 @@ mod tests {
         clock.observe(Timestamp(ns)).0
     }
 
-    /// The first packet sets the time, however far from 0 it is.
+    /// Stream time at each of a capture's packets, and the clock at its end.
+    fn run(times: &[u64]) -> (Vec<u64>, Clock) {
+        let mut clock = Clock::new(HOUR);
+        let next = times.iter().skip(1).map(|&time| Some(Timestamp(time)));
+        let next = next.chain([None]);
+        let nows = (times.iter().zip(next))
+            .map(|(&time, next)| clock.observe_before(Timestamp(time), || next).0);
+        (nows.collect(), clock)
+    }
+
+    /// The first packet sets the time, however far from 0 it is; the last one is believed.
     #[test]
     fn the_first_packet_sets_the_time() {
-        let mut clock = Clock::new(HOUR);
-        assert_eq!(observe(&mut clock, 500 * DAY), 500 * DAY);
-        let mut clock = Clock::new(HOUR);
-        assert_eq!(observe(&mut clock, 5), 5);
-        assert_eq!(clock.stats(), Default::default());
-        assert_eq!(observe(&mut clock, 500 * DAY), 5);
+        assert_eq!(run(&[500 * DAY]).0, [500 * DAY]);
+        let (nows, clock) = run(&[5, 500 * DAY]);
+        assert_eq!(nows, [5, 500 * DAY]);
+        assert_eq!(clock.stats().leaps_clamped, 0);
     }
 
     /// A capture may claim times up to the year 2554. What falls due after them must still have a
     /// time of its own, or everything would fall due at once.
     #[test]
     fn stream_time_stays_clear_of_the_end_of_time() {
-        let mut clock = Clock::new(HOUR);
-        for _ in 0..4 {
-            assert!(observe(&mut clock, u64::MAX) <= 1 << 63);
-        }
-        observe(&mut clock, DAY);
-        for _ in 0..200 {
-            assert!(observe(&mut clock, u64::MAX - 5) <= 1 << 63);
-        }
+        let mut times = vec![u64::MAX; 4];
+        times.push(DAY);
+        times.extend([u64::MAX - 5; 200]);
+        assert!(run(&times).0.iter().all(|&now| now <= 1 << 63));
     }
 
     /// One packet with a broken time must not end connections, nor stop time after it.
     #[test]
     fn one_bad_packet_leaves_time_alone() {
-        let mut clock = Clock::new(HOUR);
-        observe(&mut clock, DAY);
-        assert_eq!(observe(&mut clock, 900 * DAY), DAY);
-        assert_eq!(observe(&mut clock, DAY + 7), DAY + 7);
+        let (nows, clock) = run(&[DAY, 900 * DAY, DAY + 7]);
+        assert_eq!(nows, [DAY, DAY, DAY + 7]);
         assert_eq!(clock.stats().leaps_clamped, 1);
         assert_eq!(clock.stats().leaps_followed, 0);
         assert_eq!(clock.stats().leap_max_ns, 899 * DAY);
@@ -266,12 +285,55 @@ mod tests {
     /// Every second packet from a clock that is a day ahead: stream time follows the others.
     #[test]
     fn a_second_clock_that_is_wrong_is_not_followed() {
-        let mut clock = Clock::new(HOUR);
-        for i in 0..1000 {
-            assert_eq!(observe(&mut clock, 10 * DAY + i), 10 * DAY + i);
-            assert_eq!(observe(&mut clock, 11 * DAY + i), 10 * DAY + i);
-        }
+        let times: Vec<_> = (0..1000)
+            .flat_map(|i| [10 * DAY + i, 11 * DAY + i])
+            .collect();
+        let (nows, clock) = run(&[times, vec![10 * DAY + 1000]].concat());
+        assert!(nows.iter().all(|&now| now <= 10 * DAY + 1000));
         assert_eq!(clock.stats().leaps_clamped, 1, "it leapt once");
+    }
+
+    /// A real gap is believed at its first packet, which belongs to none of the connections before.
+    #[test]
+    fn a_gap_is_followed_at_its_first_packet() {
+        let times = [DAY, 3 * DAY, 3 * DAY + 1, 5 * DAY];
+        let (nows, clock) = run(&times);
+        assert_eq!(nows, times);
+        let stats = clock.stats();
+        assert_eq!((stats.leaps_clamped, stats.leaps_followed), (0, 2));
+    }
+
+    /// Of two packets that leap, the earlier one is believed, in either order.
+    #[test]
+    fn the_earlier_of_two_leaps_is_believed() {
+        assert_eq!(
+            run(&[0, 9 * DAY, 3 * DAY, 3 * DAY + 1]).0[1..3],
+            [3 * DAY; 2]
+        );
+        assert_eq!(
+            run(&[0, 3 * DAY, 9 * DAY, 3 * DAY + 1]).0[1..3],
+            [3 * DAY; 2]
+        );
+    }
+
+    /// Stragglers from before a gap do not make two gaps of it; another gap is another leap.
+    #[test]
+    fn a_leap_is_counted_once() {
+        let leaps = |times: &[u64]| run(times).1.stats().leaps_clamped;
+        assert_eq!(leaps(&[DAY, 3 * DAY, DAY + 1, 3 * DAY + 2, 3 * DAY + 3]), 1);
+        assert_eq!(leaps(&[DAY, 3 * DAY, DAY - 1, 3 * DAY + 2, 3 * DAY + 3]), 1);
+        assert_eq!(leaps(&[DAY, 3 * DAY, DAY + 1, 9 * DAY, DAY + 2]), 2);
+        assert_eq!(
+            leaps(&[DAY, 10 * DAY, DAY + 1, 3 * DAY, DAY + 2, 10 * DAY, DAY + 3]),
+            3
+        );
+    }
+
+    /// One packet a day: time is each packet's own.
+    #[test]
+    fn packets_further_apart_than_the_limit_move_time() {
+        let times: Vec<_> = (1..50).map(|day| day * DAY).collect();
+        assert_eq!(run(&times).0, times);
     }
 
     /// Silence moves time as a packet would, and no irregularity is counted for it.
@@ -287,46 +349,6 @@ mod tests {
         assert_eq!(clock.now(), Timestamp(DAY + 5));
         assert_eq!(observe(&mut clock, DAY + 7), DAY + 7);
         assert_eq!(clock.stats(), Default::default());
-    }
-
-    /// A real gap is believed at its second packet.
-    #[test]
-    fn a_gap_is_followed_at_its_second_packet() {
-        let mut clock = Clock::new(HOUR);
-        observe(&mut clock, DAY);
-        assert_eq!(observe(&mut clock, 3 * DAY), DAY);
-        assert_eq!(observe(&mut clock, 3 * DAY + 1), 3 * DAY + 1);
-        assert_eq!(
-            (clock.stats().leaps_clamped, clock.stats().leaps_followed),
-            (1, 1)
-        );
-    }
-
-    /// Stragglers from before a gap do not make two gaps of it; another gap is another leap.
-    #[test]
-    fn a_leap_is_counted_once() {
-        let leaps = |times: &[u64]| {
-            let mut clock = Clock::new(HOUR);
-            times.iter().for_each(|&time| {
-                observe(&mut clock, time);
-            });
-            clock.stats().leaps_clamped
-        };
-        assert_eq!(leaps(&[DAY, 3 * DAY, DAY + 1, 3 * DAY + 2, 3 * DAY + 3]), 1);
-        assert_eq!(leaps(&[DAY, 3 * DAY, DAY - 1, 3 * DAY + 2, 3 * DAY + 3]), 1);
-        assert_eq!(leaps(&[DAY, 3 * DAY, 5 * DAY, 5 * DAY + 1]), 2);
-        assert_eq!(leaps(&[DAY, 3 * DAY, DAY + 1, 9 * DAY, DAY + 2]), 2);
-        assert_eq!(leaps(&[DAY, 10 * DAY, 3 * DAY, 10 * DAY, 10 * DAY]), 2);
-    }
-
-    /// One packet a day: time runs one packet late, and does not stand still.
-    #[test]
-    fn packets_further_apart_than_the_limit_still_move_time() {
-        let mut clock = Clock::new(HOUR);
-        for day in 1..50 {
-            let now = observe(&mut clock, day * DAY);
-            assert_eq!(now, DAY * if day == 1 { 1 } else { day - 1 });
-        }
     }
 
     /// Files joined in the wrong order: time goes on from where it was, at the new pace.
@@ -350,13 +372,7 @@ mod tests {
             steps in prop::collection::vec(
                 prop_oneof![0u64..1000, 0u64..HOUR, 0u64..100 * DAY, any::<u64>()], 1..300),
         ) {
-            let mut clock = Clock::new(HOUR);
-            let mut before = 0;
-            for &time in &steps {
-                let now = observe(&mut clock, time);
-                prop_assert!(now >= before);
-                before = now;
-            }
+            prop_assert!(run(&steps).0.is_sorted());
             let mut clock = Clock::new(HOUR);
             let mut most = 0;
             for time in steps.iter().map(|step| step % HOUR) {

@@ -142,8 +142,7 @@ fn findings(packets: u64, quality: &CaptureQuality) -> [Finding; 9] {
             "leaps of the clock",
             quality.leaps,
             (number::count(quality.leaps), String::new()),
-            "far forward: a clock was set, or a recording was paused; each counts as \
-             `clock_leap_max`",
+            "far forward: the link was quiet, a clock was set, or a recording was paused",
         ),
     ]
 }

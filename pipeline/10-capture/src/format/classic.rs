@@ -7,7 +7,7 @@
 //!
 //! The magic tells byte order, the unit of the fraction, and the variant.
 
-use super::{CAPTURED_LEN_MAX, DamageKind, Next, Order};
+use super::{CAPTURED_LEN_MAX, DamageKind, Next, Order, Peek};
 use crate::link;
 use crate::magic::{self, Refusal};
 use flowpin_packet::{Frame, LinkType, Timestamp};
@@ -106,6 +106,16 @@ impl Classic {
             time: self.time(word(0), word(4)),
         };
         Next::Frame(frame, start)
+    }
+
+    /// The time of the record at `pos`, or how many bytes there must be to tell.
+    pub(crate) fn peek(&self, bytes: &[u8], pos: usize) -> Peek {
+        let header = bytes.get(pos..).unwrap_or_default();
+        if header.len() < Self::RECORD_HEADER_LEN {
+            return Peek::Need(Self::RECORD_HEADER_LEN);
+        }
+        let word = |at| self.order.u32_at(header, at);
+        Peek::Time(self.time(word(0), word(4)))
     }
 
     /// The time of a record. Both are unsigned: dates up to 2106.

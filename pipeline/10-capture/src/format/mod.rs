@@ -33,6 +33,17 @@ pub(crate) enum Next {
     Damaged(DamageKind),
 }
 
+/// What a look at the next record shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Peek {
+    /// Its time.
+    Time(Timestamp),
+    /// Nothing, unless there are at least that many bytes.
+    Need(usize),
+    /// No time.
+    Nothing,
+}
+
 /// The format of one capture, with what was learned from its headers.
 #[derive(Debug)]
 pub(crate) enum Format {
@@ -76,6 +87,14 @@ impl Format {
         match self {
             Self::Classic(_) => None,
             Self::Pcapng(pcapng) => pcapng.take_silence(),
+        }
+    }
+
+    /// The time of the packet that stands at `pos`, if it is one. Changes nothing.
+    pub(crate) fn peek(&self, bytes: &[u8], pos: usize) -> Peek {
+        match self {
+            Self::Classic(classic) => classic.peek(bytes, pos),
+            Self::Pcapng(pcapng) => pcapng.peek(bytes, pos),
         }
     }
 

@@ -12,6 +12,13 @@ pub(super) struct Merge {
     heads: BinaryHeap<Reverse<(Timestamp, usize)>>,
 }
 
+impl Merge {
+    /// The time of the next frame.
+    pub(super) fn next_time(&self) -> Option<Timestamp> {
+        self.heads.peek().map(|Reverse((time, _))| *time)
+    }
+}
+
 impl Source {
     /// Lets a capture take part, from its next frame on. False if it has no more.
     pub(super) fn enter(&mut self, index: usize) -> bool {

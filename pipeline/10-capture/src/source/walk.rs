@@ -130,6 +130,26 @@ impl<'a> Walk<'a> {
         self.silence.take()
     }
 
+    /// The time of the frame after the one that [`Walk::next_frame`] returned last, whether it will
+    /// be delivered or not. None if there is none, or it cannot be told yet.
+    #[cold]
+    pub fn peek_time(&mut self) -> Option<Timestamp> {
+        let source = &mut *self.source;
+        match &source.lane {
+            Lane::Closed => None,
+            Lane::Merged(frames) => match frames.get(self.pos) {
+                Some((frame, _)) => Some(frame.time),
+                None => source.merge.next_time(),
+            },
+            Lane::Solo { index, .. } => {
+                let later = source.files.pending.front().map(|&(time, _)| time);
+                let reader = source.files.files.get_mut(*index)?.reader.as_deref_mut();
+                let here = reader.and_then(|reader| reader.peek(self.bytes, self.pos));
+                here.into_iter().chain(later).min()
+            }
+        }
+    }
+
     /// Any format, with filter and limits; and the end of the piece.
     #[inline(never)]
     fn next_slowly(&mut self) -> Option<Frame> {

@@ -12,7 +12,7 @@ mod interface;
 mod statistics;
 
 use super::classic::place;
-use super::{CAPTURED_LEN_MAX, DamageKind, Next, Order};
+use super::{CAPTURED_LEN_MAX, DamageKind, Next, Order, Peek};
 use flowpin_packet::{Frame, Timestamp};
 use interface::Interface;
 pub(crate) use statistics::FLOWPIN;
@@ -107,6 +107,25 @@ impl Pcapng {
                 Ok(None) => {}
                 Err(kind) => return Next::Damaged(kind),
             }
+        }
+    }
+
+    /// The time of the packet that stands at `pos`, if it is one with a time.
+    pub(crate) fn peek(&self, bytes: &[u8], pos: usize) -> Peek {
+        let head = bytes.get(pos..).unwrap_or_default();
+        if self.skip.is_some() || head.len() < PACKET_HEAD_LEN {
+            return Peek::Need(PACKET_HEAD_LEN);
+        }
+        let word = |at| self.order.u32_at(head, at);
+        let number = match word(0) {
+            ENHANCED_PACKET => word(8),
+            OBSOLETE_PACKET => u32::from(self.order.u16_at(head, 8)),
+            _ => return Peek::Nothing,
+        };
+        let ticks = u64::from(word(12)) << 32 | u64::from(word(16));
+        match self.interfaces.get(number as usize) {
+            Some(interface) => Peek::Time(interface.clock.time(ticks)),
+            None => Peek::Nothing,
         }
     }
 
@@ -349,6 +368,8 @@ const STATISTICS: u32 = 5;
 /// Type, both lengths.
 const BLOCK_LEN_MIN: usize = 12;
 const TRAILER_LEN: usize = 4;
+/// Type, length, interface, time.
+const PACKET_HEAD_LEN: usize = 20;
 /// A packet of 256 KiB with as many bytes of options again, and then some.
 const BLOCK_LEN_MAX: u32 = 1 << 20;
 /// Statistics are a few numbers; a longer block says something else, and is passed over.
