@@ -14,6 +14,9 @@ pub(super) struct Cause {
     pub(super) stream_time: Timestamp,
     pub(super) number: u64,
     pub(super) is_end: bool,
+    /// An end by time: its number is the connection's own. Else a packet has ended it, and may have
+    /// ended others.
+    pub(super) is_time_out: bool,
 }
 
 impl Cause {
@@ -24,6 +27,7 @@ impl Cause {
             stream_time: meta.stream_time,
             number: meta.number,
             is_end: false,
+            is_time_out: false,
         }
     }
 
@@ -33,6 +37,7 @@ impl Cause {
             stream_time: key.time,
             number: key.number,
             is_end: true,
+            is_time_out: key.number == record.first_packet,
         }
     }
 }

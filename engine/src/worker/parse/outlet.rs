@@ -18,9 +18,13 @@ use std::hint::black_box;
 #[derive(Debug)]
 pub(super) struct Ledger {
     packets: Keys,
+    /// Of ends that packets cause. Time-outs may be written between two of one packet, or before
+    /// them: when depends on when records have to leave, and no key may depend on that.
     ends: Keys,
+    time_outs: Keys,
     limits: Box<[Limit; SHARD_COUNT]>,
     of_end: EndLimit,
+    of_time_out: EndLimit,
     pub(super) losses: Losses,
     pub(super) stats: ParseStats,
     /// Whether what a parser just got is of its protocol, where it said so.
@@ -37,8 +41,10 @@ impl Ledger {
         Self {
             packets: Keys::from(PACKET_ORDINAL),
             ends: Keys::from(END_ORDINAL),
+            time_outs: Keys::from(END_ORDINAL),
             limits: Box::new([Limit::default(); SHARD_COUNT]),
             of_end: EndLimit::default(),
+            of_time_out: EndLimit::default(),
             losses: Losses::default(),
             stats: ParseStats::default(),
             fits: None,
@@ -50,10 +56,10 @@ impl Ledger {
 
 impl Ledger {
     fn key(&mut self, cause: &Cause) -> RecordKey {
-        let keys = if cause.is_end {
-            &mut self.ends
-        } else {
-            &mut self.packets
+        let keys = match (cause.is_end, cause.is_time_out) {
+            (false, _) => &mut self.packets,
+            (true, false) => &mut self.ends,
+            (true, true) => &mut self.time_outs,
         };
         keys.next(cause.stream_time, cause.number)
     }
@@ -61,7 +67,11 @@ impl Ledger {
     /// Whether one more anomaly may be written: then, how many were left out since the last one.
     fn allow(&mut self, cause: &Cause, shard: Shard) -> Option<u64> {
         if cause.is_end {
-            return self.of_end.allow(cause).then_some(0);
+            let limit = match cause.is_time_out {
+                true => &mut self.of_time_out,
+                false => &mut self.of_end,
+            };
+            return limit.allow(cause).then_some(0);
         }
         let limit = self.limits.get_mut(usize::from(shard.0))?;
         limit.allow(cause.stream_time, PER_SECOND_MAX)
@@ -171,7 +181,7 @@ impl<S: RecordSink> MessageSink for Outlet<'_, '_, S> {
 /// Anomaly records of messages in one second, from one shard of 256.
 const PER_SECOND_MAX: u32 = 8;
 
-/// Anomaly records of messages that one connection's end may make. Not by shard and second: when a
+/// Anomaly records of messages that one connection's end may make, or one packet that ends several. Not by shard and second: when a
 /// connection's end is looked at, before or after packets of the same granule, depends on when
 /// records have to leave, and which of all are the first may not.
 const PER_END_MAX: u32 = 8;
@@ -206,5 +216,46 @@ fn number(value: Option<&Value<'_>>) -> u32 {
     match value {
         Some(&Value::Count(number)) => u32::try_from(number).unwrap_or(u32::MAX),
         _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Ledger;
+    use crate::worker::context::Cause;
+    use flowpin_packet::Timestamp;
+
+    fn end(number: u64, is_time_out: bool) -> Cause {
+        Cause {
+            time: Timestamp(1),
+            stream_time: Timestamp(1),
+            number,
+            is_end: true,
+            is_time_out,
+        }
+    }
+
+    /// A packet ends two connections; whether a time-out between them was written before is no
+    /// business of their keys, nor of what is left out.
+    #[test]
+    fn ends_by_packets_are_counted_apart_from_time_outs() {
+        let by_packet = |with_time_out: bool| {
+            let mut ledger = Ledger::new(None);
+            let mut found = Vec::new();
+            for _ in 0..5 {
+                let cause = end(9, false);
+                let is_allowed = ledger.allow(&cause, flowpin_packet::Shard(0)).is_some();
+                found.push((ledger.key(&cause), is_allowed));
+                ledger.allow(&cause, flowpin_packet::Shard(0));
+                if with_time_out {
+                    let cause = end(3, true);
+                    ledger.allow(&cause, flowpin_packet::Shard(0));
+                    ledger.key(&cause);
+                }
+            }
+            found
+        };
+        assert_eq!(by_packet(true), by_packet(false));
+        assert!(!by_packet(true).iter().all(|(_, is_allowed)| *is_allowed));
     }
 }
