@@ -43,6 +43,28 @@ fn duplicates_are_the_same_frame_within_50_ms() {
     assert_eq!(duplicates(&[(0, unknown), (MS, unknown)]), (0, 0));
 }
 
+/// Unfinished checksums are the same for all packets of a length, and IPv6 has no identification:
+/// what differs otherwise is no duplicate, and datagrams, of which nothing is known, are none.
+#[test]
+fn unfinished_checksums_make_no_duplicates() {
+    let (client, server) = (end("2001:db8::1", 5000), end("2001:db8::2", 80));
+    let segment = Packet::tcp(client, server, "PA", 100, 7, 30);
+    let next = Packet::tcp(client, server, "PA", 130, 7, 30);
+    let bare = Packet::tcp(client, server, "A", 160, 7, 0);
+    let later = Packet::tcp(client, server, "A", 160, 8, 0);
+    let last = Packet::tcp(client, server, "FA", 160, 8, 0);
+    let duplicates = |packets: &[(u64, Packet)]| only(&trace(packets)).1.to_server.duplicates;
+    let all = [segment, next, bare, later, last].map(|packet| packet.fingerprint(7));
+    let timed: Vec<_> = (0..).zip(all).collect();
+    assert_eq!(duplicates(&timed), 0);
+    let twice: Vec<_> = all.iter().flat_map(|&one| [(1, one), (1, one)]).collect();
+    assert_eq!(duplicates(&twice), 5);
+    let datagram = Packet::udp(client, server, 30).fingerprint(7);
+    let unfinished = datagram.flag(PacketFlags::OFFLOADED_CHECKSUM);
+    assert_eq!(duplicates(&[(0, datagram), (1, datagram)]), 1);
+    assert_eq!(duplicates(&[(0, unfinished), (1, unfinished)]), 0);
+}
+
 /// The observer's answers about the first packet are in the record; it gets every packet.
 #[test]
 fn the_observer_is_asked_once_and_told_always() {

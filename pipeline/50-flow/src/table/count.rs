@@ -196,13 +196,32 @@ pub(super) fn count_known_datagram(hot: &mut Hot, side: usize, meta: &PacketMeta
 #[inline]
 pub(super) fn is_duplicate(hot: &Hot, side: usize, meta: &PacketMeta) -> bool {
     let later = duplicate_time(meta).wrapping_sub(hot.fingerprint_time[side]);
-    meta.fingerprint == hot.fingerprint[side] && meta.fingerprint != 0 && later <= DUPLICATE_UNITS
+    mark(meta) == hot.fingerprint[side]
+        && meta.fingerprint != 0
+        && later <= DUPLICATE_UNITS
+        && !tells_nothing(meta)
+}
+
+/// What is the same for a packet that was captured twice. The sequence numbers are in it, too: where
+/// the sender's adapter was to complete the checksum, that is the same for all segments of a length,
+/// and IPv6 has no identification.
+#[inline]
+const fn mark(meta: &PacketMeta) -> u32 {
+    let numbers = meta.seq.0.wrapping_add(meta.ack.0.rotate_left(16));
+    let control = (meta.window as u32) << 8 | meta.tcp_flags.0 as u32;
+    let other = control.rotate_left(24);
+    meta.fingerprint.wrapping_add(numbers).wrapping_add(other)
+}
+
+/// Whether nothing tells the packet from others of its length.
+fn tells_nothing(meta: &PacketMeta) -> bool {
+    meta.kind != PacketKind::Tcp && meta.flags.has(PacketFlags::OFFLOADED_CHECKSUM)
 }
 
 /// Stores the facts that identify a duplicate of this packet.
 #[inline]
 fn remember(hot: &mut Hot, side: usize, meta: &PacketMeta) {
-    hot.fingerprint[side] = meta.fingerprint;
+    hot.fingerprint[side] = mark(meta);
     hot.fingerprint_time[side] = duplicate_time(meta);
 }
 
