@@ -1,6 +1,7 @@
 //! Errors that prevent or end a run.
 
 use flowpin_capture::CaptureError;
+use flowpin_confine::ConfineError;
 use flowpin_disk::Refused;
 use flowpin_output::{FileError, OutputError, StreamFilesError};
 use flowpin_parser::SetupError;
@@ -15,6 +16,9 @@ pub enum RunError {
     /// Records cannot be written (exit code 1). What was written before is intact.
     #[error(transparent)]
     Output(#[from] OutputError),
+    /// Rights cannot be given up as asked (exit code 2).
+    #[error(transparent)]
+    Confine(#[from] ConfineError),
     /// Memory for connection state cannot be reserved (exit code 1).
     #[error("{0}; raise the limit, or use a smaller --memory or fewer workers")]
     Memory(std::io::Error),

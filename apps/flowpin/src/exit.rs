@@ -121,6 +121,7 @@ impl From<RunError> for Failure {
             RunError::Capture(_) => Exit::InputUnreadable,
             RunError::Output(OutputError::Refused(_) | OutputError::OtherRun { .. })
             | RunError::Refused(_)
+            | RunError::Confine(_)
             | RunError::ProfileFromPipe
             | RunError::SliceFromPipe
             | RunError::ExplainFromPipe

@@ -28,10 +28,8 @@ use flowpin_dispatch::DispatchOptions;
 use flowpin_flow::{ShardSet, Table};
 use flowpin_output::{Formatter, Writers};
 use flowpin_packet::{SHARD_COUNT, Shard};
-use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
 use std::io;
-use std::path::PathBuf;
 use std::time::Instant;
 
 /// Pieces of input that may be in flight between input and workers.
@@ -144,10 +142,17 @@ impl Destination {
             self.check(plan, &reads)?;
             return Ok((source, reads));
         }
+        let mut source = open(plan, control)?;
+        // Files are made by who will write them.
+        if let Some(user) = &plan.live.user {
+            flowpin_confine::become_user(user)?;
+        }
         let mut reads = ground::reads_beside(plan);
         self.check(plan, &reads)?;
-        let recording = ground::recording(plan, &mut reads)?;
-        Ok((open_live(plan, control, recording)?, reads))
+        if let Some((path, file)) = ground::recording(plan, &mut reads)? {
+            source.record_to(path, file);
+        }
+        Ok((source, reads))
     }
 
     /// Checks that no file is destroyed.
@@ -225,6 +230,12 @@ fn run_into(
     if plan.is_live() {
         let names = plan.live.interfaces.iter().map(ToString::to_string);
         let names: Vec<_> = names.collect();
+        if plan.live.confine {
+            let folders = ground::written_folders(plan);
+            if !flowpin_confine::confine(&folders)?.files {
+                progress.note("this system cannot keep the run from other files (Landlock)");
+            }
+        }
         progress.note(&format!("capturing from {}", names.join(", ")));
     }
     let input = InputStage::new(plan, options, source);
@@ -271,24 +282,17 @@ fn pump<O: Planned>(
     }
 }
 
-/// Opens the interfaces of a plan. What is captured is also written to the recording.
-pub(crate) fn open_live(
-    plan: &Plan,
-    control: &Control,
-    recording: Option<(PathBuf, File)>,
-) -> Result<Source, RunError> {
-    let (live, options) = (LiveOptions::from(plan), Options::from(plan));
-    let source = Source::live(&live, &options, &control.attention(), recording)?;
-    Ok(source)
-}
-
 /// Opens the input of a plan.
 pub(crate) fn open(plan: &Plan, control: &Control) -> Result<Source, RunError> {
-    if plan.is_live() {
-        return open_live(plan, control, None);
-    }
     let options = Options::from(plan);
     let attention = control.attention();
+    if plan.is_live() {
+        return Ok(Source::live(
+            &LiveOptions::from(plan),
+            &options,
+            &attention,
+        )?);
+    }
     let source = Source::open_attentive(&plan.inputs, &options, &attention)?;
     // `>> a.pcap`: output would be read as a part of the input.
     if Reads::may_hold_stdout() {

@@ -34,6 +34,14 @@ options! {
             latency: Span => latency_ns: u64 = 1_000_000, not_zero "the latency",
                 flag Flag::value("latency", "SPAN", "How long a packet may wait for others to be \
                     analysed with");
+            /// Become this user once the interfaces are open, and lose all other rights.
+            user: String => user: Option<String> = None, example "\"flowpin\"",
+                flag Flag::value("user", "NAME", "Become this user once the interfaces are open, \
+                    and lose all other rights");
+            /// Give up files, programs and connections that the capture does not need.
+            confine: bool => confine: bool = true,
+                flag Flag::value("confine", "on|off", "Give up files, programs and connections \
+                    that the capture does not need");
         }
     }
 }

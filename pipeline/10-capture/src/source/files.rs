@@ -5,7 +5,7 @@ use crate::error::CaptureError;
 use crate::format::Damage;
 use crate::inputs::{Candidate, candidates};
 use crate::link;
-use crate::live::{Live, Recorder};
+use crate::live::Live;
 use crate::reader::{Reader, Unopened};
 use crate::report::FileReport;
 use flowpin_config::Input;
@@ -72,8 +72,8 @@ impl Files {
         files.ready()
     }
 
-    /// Open interfaces, and where what is read is written down.
-    pub(super) fn live(live: Live, name: &str, recorder: Option<Recorder>) -> Self {
+    /// Open interfaces.
+    pub(super) fn live(live: Live, name: &str) -> Self {
         let mut files = Self::empty(&Attention::default(), Windows::new(0));
         let mut report = FileReport {
             path: PathBuf::from(name),
@@ -81,10 +81,7 @@ impl Files {
             ..FileReport::default()
         };
         // Its first bytes are there: the section and its interfaces.
-        if let Ok(mut reader) = Reader::begin(Raw::live(live), &files.windows) {
-            if let Some(recorder) = recorder {
-                reader.record_to(recorder);
-            }
+        if let Ok(reader) = Reader::begin(Raw::live(live), &files.windows) {
             reader.settle(&mut report);
             files.pending.push_back((Timestamp::default(), 0));
             files.push(report, None, Some(Box::new(reader)));

@@ -175,8 +175,7 @@ impl Source {
         )
     }
 
-    /// Captures from network interfaces. What is read is also written to `record`, a new file, if
-    /// there is one.
+    /// Captures from network interfaces.
     ///
     /// # Errors
     /// An interface cannot be opened; the filter does not compile.
@@ -184,17 +183,22 @@ impl Source {
         live: &LiveOptions,
         options: &Options,
         attention: &Attention,
-        record: Option<(PathBuf, File)>,
     ) -> Result<Self, CaptureError> {
         let names: Vec<_> = live.interfaces.iter().map(ToString::to_string).collect();
         let opened = Live::open(live, attention)?;
-        let recorder = record.map(|(path, file)| Recorder::new(path, file));
         // The filter is the interfaces'.
         let options = Options {
             filter: String::new(),
             ..options.clone()
         };
-        Self::new(Files::live(opened, &names.join(", "), recorder), &options)
+        Self::new(Files::live(opened, &names.join(", ")), &options)
+    }
+
+    /// Also writes what is read to a new file. Before the first piece is filled.
+    pub fn record_to(&mut self, path: PathBuf, file: File) {
+        if let Some(reader) = self.files.reader(0) {
+            reader.record_to(Recorder::new(path, file));
+        }
     }
 
     fn new(files: Files, options: &Options) -> Result<Self, CaptureError> {
