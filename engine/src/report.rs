@@ -244,6 +244,8 @@ pub struct WorkerReport {
 pub struct InputReport {
     /// Its path, `-` for standard input.
     pub path: PathBuf,
+    /// It is no file but network interfaces, by their names.
+    pub is_live: bool,
     /// Its format, compression included ("pcapng, gzip").
     pub format: String,
     /// Packets read from it.
@@ -265,6 +267,7 @@ impl InputReport {
         };
         Self {
             path: file.path.clone(),
+            is_live: file.is_live,
             format: format!("{}{compression}", file.format),
             packets: file.packets,
             notes: file.notes(),

@@ -12,8 +12,9 @@
 //!
 //! So one packet with a broken time, or every second one from a broken clock, neither ends all
 //! connections nor freezes time for the rest of the capture. A real gap (a quiet link, two captures
-//! joined) is believed at once, as the packet after it is looked at: the first packet behind it must
-//! not be taken for one of a connection that ended long before. The last packet of all is believed.
+//! joined) is believed at once, as the packet after it is looked at: the first packet behind it
+//! must not be taken for one of a connection that ended long before. The last packet of all is
+//! believed.
 //!
 //! Stream time never goes back: records are ordered by it. When a capture continues in the past
 //! (files joined in the wrong order), stream time continues at the pace of the new times from where

@@ -20,6 +20,8 @@ struct Finding {
 /// The findings about the capture.
 pub(super) fn quality(page: &mut Page, report: &RunReport) {
     let findings = findings(report.packets, &report.quality);
+    // Most files do not say.
+    let is_live = report.inputs.iter().any(|input| input.is_live);
     page.title(
         "Quality of the capture",
         "losses of the tap or the recorder",
@@ -39,13 +41,16 @@ pub(super) fn quality(page: &mut Page, report: &RunReport) {
     page.rows(&rows);
     let absent: Vec<&str> = findings
         .iter()
-        .filter(|finding| finding.count == 0)
+        .filter(|finding| finding.count == 0 && (is_live || finding.name != DROPPED))
         .map(|finding| finding.absent)
         .collect();
     if !absent.is_empty() {
         page.line(Cell::dim(format!("none: {}", absent.join(", "))));
     }
 }
+
+/// The finding that only a live run, and its recording, can exclude.
+const DROPPED: &str = "dropped";
 
 fn findings(packets: u64, quality: &CaptureQuality) -> [Finding; 9] {
     let of_packets = |count: u64| (number::count(count), number::percent(count, packets));
@@ -60,7 +65,7 @@ fn findings(packets: u64, quality: &CaptureQuality) -> [Finding; 9] {
     let back = number::duration(Duration::from_nanos(quality.backwards_max_ns));
     [
         finding(
-            "dropped",
+            DROPPED,
             "packets dropped before they were read",
             quality.dropped,
             (

@@ -102,6 +102,7 @@ fn report() -> RunReport {
         });
     }
     report.inputs.push(InputReport {
+        is_live: false,
         path: "captures/one.pcap".into(),
         format: "pcap, gzip".to_owned(),
         packets: 86_620,

@@ -22,7 +22,10 @@ capture() {
         sleep 0.02
     done
 }
-send() { rm -f truth; "$F" gen mix --connections 60 --seed 7 -i a --topspeed --truth truth >/dev/null; }
+send() {
+    rm -f truth
+    "$F" gen mix --connections 60 --seed 7 -i a --topspeed --truth truth >/dev/null
+}
 stop() { sleep 0.3; kill -INT $pid; code=0; wait $pid || code=$?; echo $code >code; }
 eval "$1"
 "#;

@@ -181,9 +181,9 @@ impl<S: RecordSink> MessageSink for Outlet<'_, '_, S> {
 /// Anomaly records of messages in one second, from one shard of 256.
 const PER_SECOND_MAX: u32 = 8;
 
-/// Anomaly records of messages that one connection's end may make, or one packet that ends several. Not by shard and second: when a
-/// connection's end is looked at, before or after packets of the same granule, depends on when
-/// records have to leave, and which of all are the first may not.
+/// Anomaly records of messages that one connection's end may make, or one packet that ends several.
+/// Not by shard and second: when a connection's end is looked at, before or after packets of the
+/// same granule, depends on when records have to leave, and which of all are the first may not.
 const PER_END_MAX: u32 = 8;
 
 /// What the connection that ended last has used.

@@ -202,9 +202,9 @@ pub(super) fn is_duplicate(hot: &Hot, side: usize, meta: &PacketMeta) -> bool {
         && !tells_nothing(meta)
 }
 
-/// What is the same for a packet that was captured twice. The sequence numbers are in it, too: where
-/// the sender's adapter was to complete the checksum, that is the same for all segments of a length,
-/// and IPv6 has no identification.
+/// What is the same for a packet that was captured twice. The sequence numbers are in it, too:
+/// where the sender's adapter was to complete the checksum, that is the same for all segments of a
+/// length, and IPv6 has no identification.
 #[inline]
 const fn mark(meta: &PacketMeta) -> u32 {
     let numbers = meta.seq.0.wrapping_add(meta.ack.0.rotate_left(16));

@@ -101,8 +101,8 @@ impl<S: MessageSink> Turn<'_, S> {
     }
 }
 
-/// Where in a field's value a password stands, or may stand: credentials behind their scheme (RFC 9110
-/// §11.4), or a URL's user.
+/// Where in a field's value a password stands, or may stand: credentials behind their scheme (RFC
+/// 9110 §11.4), or a URL's user.
 fn secret(name: &[u8], value: &[u8]) -> Option<Range<usize>> {
     let is_credentials = name.len() >= CREDENTIALS.len()
         && name
