@@ -44,7 +44,7 @@ pub use profile::{
 };
 pub use report::{
     CaptureQuality, Conservation, InputReport, OutputReport, Progress, ProgressSink, RunReport,
-    WorkerReport,
+    StepReport, WorkerReport,
 };
 pub use tools::explain::{
     Completion, ConnectionAccount, ConnectionView, EndView, ExplainReport, ExplainSink, Fate,

@@ -80,6 +80,8 @@ pub struct RunReport {
     pub refusals: Refusals,
     /// The work of each worker.
     pub workers: Vec<WorkerReport>,
+    /// What else was done, by steps; empty with one thread, which does all.
+    pub steps: Vec<StepReport>,
     /// The input files, in the order they were given.
     pub inputs: Vec<InputReport>,
     /// Packets that the filter dropped; not among `packets`.
@@ -102,6 +104,7 @@ impl RunReport {
             shape,
             input,
             workers,
+            steps,
             output,
         } = ended;
         let mut report = Self {
@@ -120,6 +123,7 @@ impl RunReport {
             messages: output.messages,
             found: output.found,
             earlier: output.earlier,
+            steps,
             ..Self::default()
         };
         report.losses.add(&output.losses);
@@ -222,6 +226,15 @@ pub struct CaptureQuality {
     pub backwards_max_ns: u64,
     /// Forward leaps of the clock beyond the limit.
     pub leaps: u64,
+}
+
+/// What is done beside the workers' own work.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StepReport {
+    /// Which step: `read`, `describe`, `order` (of the input), `input` (all of these), `write`.
+    pub name: &'static str,
+    /// Its processor time on all threads, in nanoseconds.
+    pub cpu_ns: u64,
 }
 
 /// The work of one worker.

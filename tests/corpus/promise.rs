@@ -69,7 +69,7 @@ fn run(inputs: &[PathBuf], shape: &[&str], more: &[&str]) -> Result<Option<Files
 fn lasting(mut summary: Value) -> Vec<u8> {
     let fields = summary.as_object_mut().unwrap();
     // The last: paths in a folder that is another for each run.
-    for field in ["run", "workers", "outputs"] {
+    for field in ["run", "workers", "steps", "outputs"] {
         fields.remove(field).unwrap();
     }
     serde_json::to_vec_pretty(&summary).unwrap()

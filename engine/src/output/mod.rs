@@ -8,6 +8,7 @@ pub(crate) use exit::{Demand, Exit, Far, Here};
 use crate::aggregates::{Deciders, Findings, News};
 use crate::ledger::Account;
 use crate::report::OutputReport;
+use crate::run::busy::Busy;
 use crate::{Control, RunError};
 use flowpin_config::Plan;
 use flowpin_counters::Losses;
@@ -42,6 +43,8 @@ pub(crate) struct Output {
     account: Account,
     /// The time of the last flush.
     flushed: Instant,
+    /// What merging and writing take, if that is asked for.
+    busy: Option<Busy>,
 }
 
 /// Readers of growing files see new records after at most this time.
@@ -55,6 +58,8 @@ pub(crate) struct OutputSummary {
     pub(crate) losses: Losses,
     pub(crate) found: Findings,
     pub(crate) earlier: Earlier,
+    /// What merging and writing have taken, if that was asked for.
+    pub(crate) busy: Busy,
 }
 
 impl Output {
@@ -70,7 +75,13 @@ impl Output {
             control: control.clone(),
             account: control.account(),
             flushed: Instant::now(),
+            busy: None,
         }
+    }
+
+    /// From here on it is measured what merging and writing take.
+    pub(crate) fn measure(&mut self) {
+        self.busy = Some(Busy::default());
     }
 
     /// Takes the delivery of one source.
@@ -83,8 +94,19 @@ impl Output {
     /// Writes the records up to which all sources have delivered; written batches go to `recycle`.
     pub(crate) fn write(
         &mut self,
-        mut recycle: impl FnMut(usize, RecordBatch),
+        recycle: impl FnMut(usize, RecordBatch),
     ) -> Result<(), RunError> {
+        match self.busy {
+            None => self.write_all(recycle),
+            Some(mut busy) => {
+                let done = busy.spend(|| self.write_all(recycle));
+                self.busy = Some(busy);
+                done
+            }
+        }
+    }
+
+    fn write_all(&mut self, mut recycle: impl FnMut(usize, RecordBatch)) -> Result<(), RunError> {
         let Self {
             merger,
             deciders,
@@ -123,7 +145,8 @@ impl Output {
 
     /// Completes all files.
     pub(crate) fn close(mut self) -> Result<OutputSummary, RunError> {
-        self.writers.finish()?;
+        let mut busy = self.busy.unwrap_or_default();
+        busy.spend(|| self.writers.finish())?;
         let summary = self.writers.summary();
         let found = self.deciders.take_findings();
         let losses = self.losses();
@@ -133,6 +156,7 @@ impl Output {
             losses,
             found,
             earlier: summary.earlier,
+            busy,
         })
     }
 }

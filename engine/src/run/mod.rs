@@ -1,5 +1,6 @@
 //! From a plan to a report: opens everything, runs the pipeline, sums up.
 
+pub(crate) mod busy;
 pub(crate) mod feeder;
 pub(crate) mod ground;
 pub(crate) mod nowhere;
@@ -14,7 +15,7 @@ use crate::input::{InputStage, InputSummary};
 use crate::output::messages;
 use crate::output::{Output, OutputSummary};
 use crate::profile;
-use crate::report::{Progress, ProgressSink, RunReport};
+use crate::report::{Progress, ProgressSink, RunReport, StepReport};
 use crate::run::nowhere::Nowhere;
 use crate::run::shape::Shape;
 use crate::worker::identify::IdentifyRules;
@@ -97,6 +98,8 @@ pub(crate) struct Ended {
     pub(crate) shape: Shape,
     pub(crate) input: InputSummary,
     pub(crate) workers: Vec<Finished>,
+    /// What else the threads have done.
+    pub(crate) steps: Vec<StepReport>,
     pub(crate) output: OutputSummary,
 }
 

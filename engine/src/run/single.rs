@@ -65,6 +65,7 @@ pub(crate) fn run<O: Stages>(
         shape: Shape::Single,
         input: summary,
         workers: vec![finished],
+        steps: Vec::new(),
         output,
     })
 }

@@ -4,6 +4,7 @@ use super::Detail;
 use super::number;
 use super::page::{Cell, Page};
 use flowpin_engine::{InputReport, RunReport, WorkerReport};
+use std::time::Duration;
 
 /// The inputs.
 pub(super) fn inputs(page: &mut Page, report: &RunReport, detail: Detail) {
@@ -80,7 +81,7 @@ pub(super) fn traffic(page: &mut Page, report: &RunReport) {
         ],
     ];
     if let (Some(first), Some(last)) = (report.first, report.last) {
-        let span = std::time::Duration::from_nanos(last.nanos_since(first));
+        let span = Duration::from_nanos(last.nanos_since(first));
         let (from_date, from) = number::date_and_time(first);
         let (to_date, to) = number::date_and_time(last);
         let to = if from_date == to_date {
@@ -130,6 +131,12 @@ pub(super) fn workers(page: &mut Page, report: &RunReport, detail: Detail) {
         .map(|(at, worker)| worker_row(at, worker, total))
         .collect();
     page.rows(&rows);
+    if !report.steps.is_empty() {
+        page.line(Cell::dim(steps(report)));
+        if let Some(bound) = bound(report) {
+            page.line(Cell::alert(bound));
+        }
+    }
     let heaviest = workers
         .iter()
         .map(|worker| worker.heaviest_packets)
@@ -144,6 +151,40 @@ pub(super) fn workers(page: &mut Page, report: &RunReport, detail: Detail) {
     }
 }
 
+/// What all threads have done beside it.
+fn steps(report: &RunReport) -> String {
+    let steps = report.steps.iter().map(|step| {
+        let time = Duration::from_nanos(step.cpu_ns);
+        let name = match step.name {
+            "order" => "in order",
+            name => name,
+        };
+        format!("{name} {}", number::duration(time))
+    });
+    let steps: Vec<_> = steps.collect();
+    format!("steps, busy on all threads: {}", steps.join(", "))
+}
+
+/// The step that one thread does at a time and that bounds the run, if one does.
+fn bound(report: &RunReport) -> Option<String> {
+    let wall = u64::try_from(report.wall.as_nanos()).unwrap_or(u64::MAX);
+    let is_bound = |cpu_ns: u64| cpu_ns >= wall / 100 * BOUND_PERCENT;
+    let mut steps = report.steps.iter().filter(|step| is_bound(step.cpu_ns));
+    let what = steps.find_map(|step| match step.name {
+        "read" => Some("reading, and decompressing if need be,"),
+        "input" => Some("the input"),
+        "order" => Some("handing out in order"),
+        "write" => Some("merging and writing"),
+        _ => None,
+    })?;
+    Some(format!(
+        "{what} bounds this run: one thread does it at a time, so more will not help"
+    ))
+}
+
+/// Of the run's time, from which on a step bounds it.
+const BOUND_PERCENT: u64 = 75;
+
 fn worker_row(at: usize, worker: &WorkerReport, total: u64) -> Vec<Cell> {
     let mut row = vec![
         Cell::right((at + 1).to_string()),
@@ -153,7 +194,7 @@ fn worker_row(at: usize, worker: &WorkerReport, total: u64) -> Vec<Cell> {
         Cell::right(number::things(worker.connections, "connection")),
     ];
     if worker.cpu_ns > 0 {
-        let time = std::time::Duration::from_nanos(worker.cpu_ns);
+        let time = Duration::from_nanos(worker.cpu_ns);
         row.push(Cell::right(format!("{} busy", number::duration(time))));
     }
     row

@@ -20,6 +20,7 @@ use crate::RunError;
 use crate::input::InputStage;
 use crate::ledger::Account;
 use crate::output::{Demand, Exit, Far, Output};
+use crate::run::busy::Busy;
 use crate::run::feeder::{FeedError, Feeder};
 use crate::run::shape::Shape;
 use crate::run::{Context, Ended};
@@ -40,8 +41,10 @@ pub(crate) fn run<O: Stages + Send>(
     shape: Shape,
     input: InputStage,
     workers: Vec<Worker<O>>,
-    output: Output,
+    mut output: Output,
 ) -> Result<Ended, RunError> {
+    output.measure();
+    let mut busy = Busy::default();
     let count = workers.len();
     let own_thread = matches!(shape, Shape::InputWorkersOutput(_));
     let bell = Arc::<Bell>::default();
@@ -67,9 +70,10 @@ pub(crate) fn run<O: Stages + Send>(
             None => Outlet::here(receiver, output, count),
         };
         let mut feeder = Feeder::new(context, input, to_workers);
-        let fed = feed(&mut feeder, &mut outlet);
+        let fed = busy.spend(|| feed(&mut feeder, &mut outlet));
         let (input, to_workers) = feeder.into_parts();
-        let ended = fed.and_then(|()| Ok(to_workers.finish_while(|| outlet.collect())?));
+        let ended =
+            busy.spend(|| fed.and_then(|()| Ok(to_workers.finish_while(|| outlet.collect())?)));
         let (batch, mut summary) = input.finish();
         outlet.deliver(batch);
         // A failure to write comes first: it is why a worker may have stopped.
@@ -83,6 +87,14 @@ pub(crate) fn run<O: Stages + Send>(
             shape,
             workers: workers.collect::<Result<_, _>>()?,
             input: summary,
+            steps: vec![
+                match own_thread {
+                    true => busy,
+                    false => busy.without(written.busy),
+                }
+                .of_step("input"),
+                written.busy.of_step("write"),
+            ],
             output: written,
         })
     })

@@ -30,6 +30,7 @@ use crate::RunError;
 use crate::input::{Describer, InputStage};
 use crate::ledger::Account;
 use crate::output::{Demand, Far, Output};
+use crate::run::busy::Busy;
 use crate::run::shape::Shape;
 use crate::run::threads::{Others, RESULTS_OUT, work};
 use crate::run::{Context, Ended};
@@ -59,6 +60,8 @@ struct Floor<'a> {
 struct Helper<'f, 'a> {
     floor: &'f Floor<'a>,
     describer: Describer,
+    /// What describing has taken.
+    busy: Busy,
 }
 
 impl Others for Helper<'_, '_> {
@@ -88,7 +91,8 @@ impl Others for Helper<'_, '_> {
                 odd,
                 ..
             } = &mut portion;
-            self.describer.describe(listed, owners, parcel, odd);
+            let describer = &mut self.describer;
+            (self.busy).spend(|| describer.describe(listed, owners, parcel, odd));
             order.put(portion);
         }
         order.settle(reading.total());
@@ -105,8 +109,9 @@ pub(crate) fn run<O: Stages + Send>(
     context: &Context<'_>,
     input: InputStage,
     workers: Vec<Worker<O>>,
-    output: Output,
+    mut output: Output,
 ) -> Result<Ended, RunError> {
+    output.measure();
     let count = workers.len();
     let (to_workers, ends) = handoff(HandoffOptions {
         workers: count,
@@ -144,13 +149,15 @@ pub(crate) fn run<O: Stages + Send>(
     floor.order.close();
     // A failure to write comes first: it is why the input may have stopped.
     let output = floor.output.close()?;
-    let (reading, failure) = floor.reading.take();
+    let (reading, failure, read) = floor.reading.take();
     let in_order = floor.order.into_parts();
     let (workers, describers) = ended?;
+    let (describers, described): (Vec<_>, Vec<_>) = describers.into_iter().unzip();
     if let Some(failure) = failure {
         return Err(failure);
     }
-    let (in_order, losses) = in_order?;
+    let (in_order, losses, ordered) = in_order?;
+    let described = described.into_iter().fold(Busy::default(), Busy::and);
     // Without it a thread has panicked while it read.
     let reading = reading.ok_or(RunError::WorkerLost(0))?;
     let mut input = InputStage::join(reading, describers, in_order).summary();
@@ -159,6 +166,12 @@ pub(crate) fn run<O: Stages + Send>(
         shape: Shape::Turns(count),
         workers,
         input,
+        steps: vec![
+            read.of_step("read"),
+            described.of_step("describe"),
+            ordered.of_step("order"),
+            output.busy.of_step("write"),
+        ],
         output,
     })
 }
@@ -175,19 +188,20 @@ struct Hand<O> {
 
 impl<O: Stages> Hand<O> {
     /// A thread, from its first turn to its worker's last record.
-    fn work(self, floor: &Floor<'_>) -> (Finished, Describer) {
+    fn work(self, floor: &Floor<'_>) -> (Finished, (Describer, Busy)) {
         crate::run::pin(self.cpu);
         let mut helper = Helper {
             floor,
             describer: self.describer,
+            busy: Busy::default(),
         };
         let finished = work(self.worker, self.end, self.far, self.account, &mut helper);
-        (finished, helper.describer)
+        (finished, (helper.describer, helper.busy))
     }
 }
 
 /// What the threads leave, in the order of their workers.
-type Left = (Vec<Finished>, Vec<Describer>);
+type Left = (Vec<Finished>, Vec<(Describer, Busy)>);
 
 /// Starts all threads but the first, which is this one, and waits for them.
 fn work_all<O: Stages + Send>(floor: &Floor<'_>, hands: Vec<Hand<O>>) -> Result<Left, RunError> {

@@ -6,6 +6,7 @@ use crate::input::InOrder;
 use crate::ledger::Account;
 use crate::output::Delivery;
 use crate::run::Context;
+use crate::run::busy::Busy;
 use crate::run::feeder::FeedError;
 use flowpin_counters::Losses;
 use flowpin_handoff::{InputEnd, ResultSender};
@@ -40,6 +41,8 @@ struct Turns<'a> {
     failure: Option<FeedError>,
     losses: Losses,
     account: Account,
+    /// What handing out has taken.
+    busy: Busy,
 }
 
 /// To the workers, and to the output.
@@ -68,6 +71,7 @@ impl<'a> OrderDesk<'a> {
                 failure: None,
                 losses: Losses::default(),
                 account: context.control.account(),
+                busy: Busy::default(),
             }),
             shelf: Shelf::new(context.pieces_out),
             has_failed: AtomicBool::new(false),
@@ -124,7 +128,10 @@ impl<'a> OrderDesk<'a> {
             while turns.has_room()
                 && let Some(portion) = self.shelf.take_next()
             {
-                if let Err(error) = turns.hand_out(portion) {
+                let mut busy = turns.busy;
+                let done = busy.spend(|| turns.hand_out(portion));
+                turns.busy = busy;
+                if let Err(error) = done {
                     self.fail(&mut turns, error);
                 }
             }
@@ -158,12 +165,12 @@ impl<'a> OrderDesk<'a> {
     /// # Errors
     ///
     /// Why it ended early.
-    pub(super) fn into_parts(self) -> Result<(InOrder, Losses), RunError> {
+    pub(super) fn into_parts(self) -> Result<(InOrder, Losses, Busy), RunError> {
         let turns = self.turns.into_inner();
         let turns = turns.unwrap_or_else(PoisonError::into_inner);
         match turns.failure {
             Some(failure) => Err(failure.into()),
-            None => Ok((turns.in_order, turns.losses)),
+            None => Ok((turns.in_order, turns.losses, turns.busy)),
         }
     }
 

@@ -5,6 +5,7 @@ use crate::RunError;
 use crate::input::Reading;
 use crate::ledger::Account;
 use crate::run::Context;
+use crate::run::busy::Busy;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError, TryLockError};
 
@@ -24,6 +25,8 @@ struct Turns<'a> {
     is_over: bool,
     failure: Option<RunError>,
     account: Account,
+    /// What reading has taken.
+    busy: Busy,
 }
 
 /// More than there can be: not known yet.
@@ -39,6 +42,7 @@ impl<'a> ReadingDesk<'a> {
                 is_over: false,
                 failure: None,
                 account: context.control.account(),
+                busy: Busy::default(),
             }),
             total: AtomicU64::new(UNKNOWN),
         }
@@ -67,7 +71,10 @@ impl<'a> ReadingDesk<'a> {
         if !turns.is_over
             && let Some(mut portion) = empty()
         {
-            if turns.fill(&mut portion) {
+            let mut busy = turns.busy;
+            let is_filled = busy.spend(|| turns.fill(&mut portion));
+            turns.busy = busy;
+            if is_filled {
                 return Some(portion);
             }
             put_back(portion);
@@ -87,9 +94,9 @@ impl<'a> ReadingDesk<'a> {
     }
 
     /// What has read, once all threads have ended, and why it ended early.
-    pub(super) fn take(&self) -> (Option<Reading>, Option<RunError>) {
+    pub(super) fn take(&self) -> (Option<Reading>, Option<RunError>, Busy) {
         let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
-        (turns.reading.take(), turns.failure.take())
+        (turns.reading.take(), turns.failure.take(), turns.busy)
     }
 }
 

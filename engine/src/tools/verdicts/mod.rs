@@ -103,6 +103,7 @@ pub(crate) fn identify<K: ListSink>(
         ..deciders.take_findings()
     };
     let mut report = RunReport::of(run::Ended {
+        steps: Vec::new(),
         shape: Shape::Single,
         input,
         workers: vec![finished],

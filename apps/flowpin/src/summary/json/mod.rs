@@ -12,7 +12,7 @@ use connections::{Connections, connections};
 use flowpin_counters::Loss;
 use flowpin_engine::RunReport;
 use quality::{Conservation, Quality, Refusal, conservation, quality, refusals};
-use run::{Input, Output, Run, Worker, inputs, names, outputs, run, workers};
+use run::{Input, Output, Run, Step, Worker, inputs, names, outputs, run, steps, workers};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -46,6 +46,7 @@ struct Summary {
     refusals: Vec<Refusal>,
     conservation: Conservation,
     workers: Vec<Worker>,
+    steps: Vec<Step>,
     inputs: Vec<Input>,
     outputs: Vec<Output>,
     replaced: Vec<String>,
@@ -100,6 +101,7 @@ impl From<&RunReport> for Summary {
             refusals: refusals(report),
             conservation: conservation(report),
             workers: workers(report),
+            steps: steps(report),
             inputs: inputs(report),
             outputs: outputs(report),
             replaced: names(&report.earlier.replaced),

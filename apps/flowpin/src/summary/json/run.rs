@@ -64,6 +64,23 @@ pub(super) fn workers(report: &RunReport) -> Vec<Worker> {
         .collect()
 }
 
+/// What was done beside the workers' own work.
+#[derive(Serialize)]
+pub(super) struct Step {
+    name: &'static str,
+    cpu_s: f64,
+}
+
+pub(super) fn steps(report: &RunReport) -> Vec<Step> {
+    let steps = report.steps.iter();
+    steps
+        .map(|step| Step {
+            name: step.name,
+            cpu_s: seconds(step.cpu_ns),
+        })
+        .collect()
+}
+
 pub(super) fn inputs(report: &RunReport) -> Vec<Input> {
     let inputs = report.inputs.iter();
     inputs
