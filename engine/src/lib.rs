@@ -71,6 +71,11 @@ pub fn cpu_time() -> core::time::Duration {
     flowpin_cpu::process_cpu_time().total()
 }
 
+/// Memory of the whole process that is resident now, in bytes.
+pub fn resident_bytes() -> u64 {
+    flowpin_cpu::resident_bytes()
+}
+
 /// Runs a plan from the first packet to the last record.
 ///
 /// # Errors

@@ -20,6 +20,8 @@ pub struct Progress {
     pub bytes_total: Option<u64>,
     /// Packets read.
     pub packets: u64,
+    /// Packets that the capturing system had no room for, as far as it says so.
+    pub dropped: u64,
     /// Files finished.
     pub files_done: usize,
     /// Files in all.
@@ -30,6 +32,9 @@ pub struct Progress {
 pub trait ProgressSink: Sync {
     /// Called about once a piece (256 KiB) by the thread that read it; must return quickly.
     fn update(&self, progress: &Progress);
+
+    /// Everything is open: packets follow.
+    fn started(&self) {}
 
     /// A message that the user should see at once.
     fn note(&self, text: &str) {

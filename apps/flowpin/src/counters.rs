@@ -1,12 +1,13 @@
 //! USR1: how far a run is, in one line on standard error.
 
 use crate::progress::Bar;
+use crate::service::Notifier;
 use crate::summary::number;
 use crate::tell::tell;
 use flowpin_engine::{Control, Progress, ProgressSink};
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Where a run's progress is shown: to the bar at once, by [`Counters::line`] on demand.
 #[derive(Clone, Debug)]
@@ -15,6 +16,7 @@ pub(crate) struct Counters {
     control: Control,
     bar: Option<Arc<Bar>>,
     latest: Arc<Mutex<Progress>>,
+    notifier: Notifier,
 }
 
 impl Counters {
@@ -25,11 +27,13 @@ impl Counters {
             control: control.clone(),
             bar: bar.map(Arc::new),
             latest: Arc::default(),
+            notifier: Notifier::of_environment(),
         }
     }
 
-    /// Takes the bar off the screen.
+    /// The run is over: takes the bar off the screen.
     pub(crate) fn clear(&self) {
+        self.notifier.stopping();
         if let Some(bar) = &self.bar {
             bar.clear();
         }
@@ -44,17 +48,28 @@ impl Counters {
         }
     }
 
+    /// How far the run is.
+    pub(crate) fn progress(&self) -> Progress {
+        *self.latest.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Since when.
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.started.elapsed()
+    }
+
     /// All counters as `name value` pairs, so that scripts can pick them; losses come last.
     fn line(&self) -> String {
-        let progress = *self.latest.lock().unwrap_or_else(PoisonError::into_inner);
+        let progress = self.progress();
         let total = progress
             .bytes_total
             .map_or_else(|| "unknown".to_owned(), |total| total.to_string());
-        let elapsed = self.started.elapsed();
+        let elapsed = self.elapsed();
         let mut line = format!(
-            "flowpin: packets {} bytes_read {} bytes_total {total} files_done {} files_total {} \
+            "flowpin: packets {} dropped {} bytes_read {} bytes_total {total} files_done {} files_total {} \
              records {} elapsed_s {}.{:03} packets_per_s {:.0}",
             progress.packets,
+            progress.dropped,
             progress.bytes_read,
             progress.files_done,
             progress.files_total,
@@ -72,6 +87,10 @@ impl Counters {
 }
 
 impl ProgressSink for Counters {
+    fn started(&self) {
+        self.notifier.ready(&self.control);
+    }
+
     fn update(&self, progress: &Progress) {
         // Once for each piece; only the thread of signals can contend for the lock.
         *self.latest.lock().unwrap_or_else(PoisonError::into_inner) = *progress;

@@ -13,6 +13,7 @@ mod grammars;
 mod patterns;
 mod profile;
 mod progress;
+mod service;
 mod signals;
 mod summary;
 mod tell;

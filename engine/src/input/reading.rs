@@ -105,6 +105,7 @@ impl Reading {
             bytes_read: progress.bytes_read,
             bytes_total: progress.bytes_total,
             packets: self.packets,
+            dropped: progress.dropped,
             files_done: progress.files_done,
             files_total: progress.files_total,
         }

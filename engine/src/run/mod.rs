@@ -241,6 +241,7 @@ fn run_into(
         }
         progress.note(&format!("capturing from {}", names.join(", ")));
     }
+    progress.started();
     let input = InputStage::new(plan, options, source);
     // PERF: connections alone, without stages that observe them, have code of their own.
     let ended = if stages::are_wanted(plan) {

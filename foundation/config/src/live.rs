@@ -3,6 +3,7 @@
 use crate::options::{Flag, Hint, options};
 use crate::{ByteSize, Span};
 use core::fmt::{self, Display};
+use core::net::SocketAddr;
 use core::str::FromStr;
 use std::path::PathBuf;
 
@@ -38,6 +39,10 @@ options! {
             user: String => user: Option<String> = None, example "\"flowpin\"",
                 flag Flag::value("user", "NAME", "Become this user once the interfaces are open, \
                     and lose all other rights");
+            /// Serve counters of the run for Prometheus at this address.
+            metrics: Address => metrics: Option<Address> = None, example "\"127.0.0.1:9477\"",
+                flag Flag::value("metrics", "ADDRESS", "Serve counters of the run for Prometheus \
+                    at ADDRESS: 127.0.0.1:9477");
             /// Give up files, programs and connections that the capture does not need.
             confine: bool => confine: bool = true,
                 flag Flag::value("confine", "on|off", "Give up files, programs and connections \
@@ -91,6 +96,29 @@ impl Display for Interface {
         }
     }
 }
+
+/// An address to listen on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Address(pub SocketAddr);
+
+impl FromStr for Address {
+    type Err = AddressError;
+
+    fn from_str(text: &str) -> Result<Self, AddressError> {
+        text.parse().map(Self).map_err(|_| AddressError)
+    }
+}
+
+impl Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Not an address with a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("needs an address with its port, such as 127.0.0.1:9477 or [::1]:9477")]
+pub struct AddressError;
 
 /// No interface can have such a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

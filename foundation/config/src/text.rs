@@ -1,8 +1,9 @@
 //! Settings that are written as text: how serde reads and writes them.
 
 use crate::{
-    ByteSize, Checksums, CpuList, Cut, Format, FragmentOverlap, FullRing, Interface, Named,
-    NetworkText, ParquetTime, PipelineShape, SegmentOverlap, Span, System, TimeText, Timeouts,
+    Address, ByteSize, Checksums, CpuList, Cut, Format, FragmentOverlap, FullRing, Interface,
+    Named, NetworkText, ParquetTime, PipelineShape, SegmentOverlap, Span, System, TimeText,
+    Timeouts,
 };
 use core::fmt::{self, Display};
 use core::marker::PhantomData;
@@ -83,6 +84,7 @@ by_text! {
     CpuList, "a list of processors, such as \"0,2-5\"", parsed, CpuList::to_string, &[];
     PipelineShape, "\"auto\", \"1xN\", \"2xN\" or \"3xN\"", parsed, PipelineShape::to_string, &[];
     TimeText, "a quoted time, such as \"2026-11-23T08:35:00Z\"", parsed, TimeText::to_string, &[];
+    Address, "an address with its port", parsed, Address::to_string, &[];
     Interface, "the name of an interface, such as \"eth0\"", parsed, Interface::to_string, &[];
     NetworkText, "a network, such as \"10.0.0.0/8\"", parsed, NetworkText::to_string, &[];
 }

@@ -21,5 +21,6 @@ pub use sha1::sha1_block;
 pub use topology::{cache_sharing_groups, choose_cpus};
 pub use tsc::{TscRate, tsc};
 pub use usage::{
-    CpuTime, peak_resident_bytes, process_cpu_time, thread_cpu_time, thread_wait_time,
+    CpuTime, peak_resident_bytes, process_cpu_time, resident_bytes, thread_cpu_time,
+    thread_wait_time,
 };

@@ -55,6 +55,16 @@ pub fn peak_resident_bytes() -> u64 {
     }
 }
 
+/// The memory that is resident now, in bytes; 0 where the system does not say (Linux does).
+pub fn resident_bytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let kib = line.and_then(|line| line.trim().strip_suffix(" kB"));
+    kib.and_then(|kib| kib.trim().parse::<u64>().ok())
+        .unwrap_or(0)
+        << 10
+}
+
 /// The system's monotonic clock.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 pub(crate) fn monotonic_nanos() -> u64 {

@@ -239,6 +239,11 @@ impl Reader {
         self.format.as_mut()?.take_silence()
     }
 
+    /// Packets that were lost while it was captured, as far as it says so.
+    pub(crate) fn dropped(&self) -> u64 {
+        self.format.as_ref().map_or(0, Format::dropped)
+    }
+
     /// Writes down what was walked, if that is wanted.
     pub(crate) fn record(&mut self, walked: &[u8]) {
         if let Some(recorder) = &mut self.recorder {

@@ -19,6 +19,8 @@ pub struct Progress {
     pub files_total: usize,
     /// Frames read, those that were left out included.
     pub packets: u64,
+    /// Packets that were lost while they were captured, as far as the open captures say so.
+    pub dropped: u64,
 }
 
 /// What there is to say about one capture.

@@ -39,7 +39,7 @@ macro_rules! shown {
 shown! {
     Input "Input" ["read", "filter", "count", "since", "until"];
     Live "Live capture" ["interface", "write", "snaplen", "promiscuous", "ring", "latency",
-        "user", "confine"];
+        "user", "metrics", "confine"];
     Directory "Output" ["log-dir"];
     Output "Output" ["format", "output", "rotate", "output-max"];
     Cores "Cores" ["pipeline", "cut", "cpus", "seed"];

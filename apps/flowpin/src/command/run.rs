@@ -5,10 +5,12 @@ use crate::cli::RunArgs;
 use crate::counters::Counters;
 use crate::exit::{Exit, Failure};
 use crate::progress::Bar;
+use crate::service::Metrics;
 use crate::signals::Signals;
 use crate::summary::{self, Detail};
 use crate::tell::tell_text;
-use flowpin_config::{Input, Plan, Settings};
+use anyhow::anyhow;
+use flowpin_config::{Address, Input, Plan, Settings};
 use flowpin_engine::{Control, RunReport};
 use std::io::IsTerminal;
 
@@ -32,6 +34,11 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     signals
         .listen(move || reopens.reopen_outputs(), move || asked.print())
         .map_err(Failure::failed)?;
+    if let Some(Address(address)) = plan.live.metrics {
+        Metrics::serve(address, &control, &counters).map_err(|error| {
+            Failure::usage(anyhow!("cannot listen on {address} (--metrics): {error}"))
+        })?;
+    }
     let outcome = flowpin_engine::run(&plan, &control, &counters);
     counters.clear();
     let report = outcome.map_err(|error| Failure::of_run(error, &plan))?;

@@ -16,8 +16,10 @@ sysctl -qw net.ipv6.conf.all.disable_ipv6=1 2>/dev/null || true
 ip link set dev a up; ip link set dev b up; ip link set dev lo up
 cd "$2"
 capture() {
+    # Of an earlier run.
+    rm -f told summary code
     "$F" run "$@" >summary 2>told & pid=$!
-    until grep -q 'capturing from' told; do
+    until grep -qs 'capturing from' told; do
         kill -0 $pid || { cat told >&2; exit 1; }
         sleep 0.02
     done
@@ -187,6 +189,52 @@ fn a_removed_interface_ends_the_run() {
     assert!(read(folder, "told").contains("b: the interface was removed"));
     let (summary, truth) = (json(folder, "summary"), json(folder, "truth"));
     assert_eq!(summary["traffic"]["packets"], truth["totals"]["packets"]);
+}
+
+/// Counters for Prometheus while the run goes on, and signs of life for systemd, also of a run that
+/// is confined.
+#[test]
+fn a_service_tells_how_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let script = r#"
+        python3 -c '
+import socket, sys
+s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM); s.bind("notify"); s.settimeout(20)
+said = []
+while "STOPPING=1" not in said:
+    said.append(s.recv(100).decode())
+    print(said[-1], flush=True)
+' >said & listener=$!
+        until [ -S notify ]; do sleep 0.02; done
+        NOTIFY_SOCKET=$PWD/notify WATCHDOG_USEC=1500000 \
+            capture -i b --format none --metrics 127.0.0.1:9477
+        send; sleep 1.6
+        python3 -c '
+import urllib.request
+a = urllib.request.urlopen("http://127.0.0.1:9477/metrics", timeout=5)
+print(a.headers["Content-Type"]); print(a.read().decode())' >metrics
+        stop; wait $listener"#;
+    if with_a_cable(script, folder).is_none() {
+        return;
+    }
+    assert_eq!(read(folder, "code"), "0\n", "{}", read(folder, "told"));
+    let metrics = read(folder, "metrics");
+    let sent = &json(folder, "truth")["totals"]["packets"];
+    assert!(
+        metrics.starts_with("application/openmetrics-text"),
+        "{metrics}"
+    );
+    for line in [
+        format!("flowpin_packets_total {sent}"),
+        "flowpin_dropped_packets_total 0".to_owned(),
+        "# EOF".to_owned(),
+    ] {
+        assert!(metrics.lines().any(|one| one == line), "{line}: {metrics}");
+    }
+    let said = read(folder, "said");
+    assert!(said.starts_with("READY=1\nWATCHDOG=1\n"), "{said}");
+    assert!(said.ends_with("STOPPING=1\n"), "{said}");
 }
 
 /// What cannot be captured from, or not so, is told in one line before anything is made.

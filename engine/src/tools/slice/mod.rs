@@ -264,6 +264,7 @@ fn write(
         progress.update(&crate::Progress {
             bytes_read: so_far.bytes_read,
             bytes_total: so_far.bytes_total,
+            dropped: 0,
             packets: source.delivered(),
             files_done: so_far.files_done,
             files_total: so_far.files_total,

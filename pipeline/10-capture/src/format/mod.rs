@@ -90,6 +90,14 @@ impl Format {
         }
     }
 
+    /// Packets that were lost while it was captured, as far as it says so.
+    pub(crate) fn dropped(&self) -> u64 {
+        match self {
+            Self::Classic(_) => 0,
+            Self::Pcapng(pcapng) => pcapng.dropped(),
+        }
+    }
+
     /// The time of the packet that stands at `pos`, if it is one. Changes nothing.
     pub(crate) fn peek(&self, bytes: &[u8], pos: usize) -> Peek {
         match self {

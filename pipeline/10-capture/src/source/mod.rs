@@ -296,9 +296,11 @@ impl Source {
     pub fn progress(&self) -> Progress {
         let open = self.files.files.iter().filter_map(|f| f.reader.as_ref());
         let (mut bytes_read, mut packets) = (self.bytes_done, self.packets_done);
+        let mut dropped = 0;
         for reader in open {
             bytes_read += reader.bytes_read();
             packets += reader.packets;
+            dropped += reader.dropped();
         }
         Progress {
             bytes_read,
@@ -306,6 +308,7 @@ impl Source {
             files_done: self.files_done,
             files_total: self.files.files.len(),
             packets,
+            dropped,
         }
     }
 
