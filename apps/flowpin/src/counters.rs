@@ -66,8 +66,8 @@ impl Counters {
             .map_or_else(|| "unknown".to_owned(), |total| total.to_string());
         let elapsed = self.elapsed();
         let mut line = format!(
-            "flowpin: packets {} dropped {} bytes_read {} bytes_total {total} files_done {} files_total {} \
-             records {} elapsed_s {}.{:03} packets_per_s {:.0}",
+            "flowpin: packets {} dropped {} bytes_read {} bytes_total {total} files_done {} \
+             files_total {} records {} elapsed_s {}.{:03} packets_per_s {:.0}",
             progress.packets,
             progress.dropped,
             progress.bytes_read,

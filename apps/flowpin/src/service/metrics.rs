@@ -1,7 +1,7 @@
 //! `--metrics ADDRESS`: counters of the run, for Prometheus and others that read its text form.
 //!
-//! One client at a time, with a short patience: whoever is slow waits for no thread of the run. The
-//! form is OpenMetrics 1.0: names end in their unit, those that only rise in `_total`.
+//! One client at a time, with a short patience: a slow one holds up no thread of the run. The form
+//! is OpenMetrics 1.0: names end in their unit, those that only rise in `_total`.
 
 use crate::counters::Counters;
 use flowpin_engine::{Control, Progress};
@@ -66,7 +66,8 @@ fn answer(mut client: &TcpStream, text: impl FnOnce() -> String) -> io::Result<(
     };
     let len = body.len();
     let head = format!(
-        "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {len}\r\nConnection: close\r\n\r\n"
+        "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {len}\r\n\
+         Connection: close\r\n\r\n"
     );
     client.write_all(head.as_bytes())?;
     client.write_all(body.as_bytes())
@@ -99,7 +100,8 @@ fn text(control: &Control, counters: &Counters) -> String {
         // Writing to a string cannot fail.
         let _ = write!(
             text,
-            "# TYPE flowpin_{name} counter\n# HELP flowpin_{name} {help}\nflowpin_{name}_total {value}\n"
+            "# TYPE flowpin_{name} counter\n# HELP flowpin_{name} {help}\n\
+             flowpin_{name}_total {value}\n"
         );
     };
     put("packets", "Packets read.", packets);

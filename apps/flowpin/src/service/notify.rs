@@ -24,7 +24,7 @@ impl Notifier {
         Self(path.and_then(|path| connect(path.as_bytes()).ok().map(Arc::new)))
     }
 
-    /// The run captures; from here on, that it moves is told as often as is asked for.
+    /// The run captures; from here on, it is reported, as often as is asked for, that it moves.
     pub(crate) fn ready(&self, control: &Control) {
         self.tell("READY=1");
         let Some(every) = watchdog() else {
