@@ -7,6 +7,7 @@ mod cli;
 mod command;
 mod conversation;
 mod counters;
+mod doctor;
 mod exit;
 mod explanation;
 mod grammars;
@@ -49,6 +50,7 @@ fn main() -> ExitCode {
         Command::Streams(args) => command::streams(args),
         Command::Profile(args) => command::profile(args),
         Command::Plan(args) => command::plan_link(args),
+        Command::Doctor(args) => command::doctor(args),
         Command::Gen(args) => command::generate(args),
         Command::Bench { words } => command::bench(words),
         Command::Completions { shell } => command::completions(*shell),

@@ -1,11 +1,53 @@
 //! What the driver of an interface says about it (ethtool(8)).
 
-use std::fs::File;
+use crate::{SocketError, interface};
 use std::io;
 use std::os::fd::AsRawFd;
+use std::os::unix::net::UnixDatagram;
+
+/// What a driver says. What it does not say is none.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Driver {
+    /// Its name; empty if it does not say.
+    pub name: String,
+    /// Receive queues in use.
+    pub receive_queues: Option<u32>,
+    /// Packets that the card itself holds for each queue, and how many it could.
+    pub ring: Option<(u32, u32)>,
+    /// Whether the kernel joins segments before anything sees them (generic receive offload).
+    pub joins: Option<bool>,
+    /// Whether the card does (large receive offload), which loses what the segments were.
+    pub joins_in_hardware: Option<bool>,
+}
+
+/// What the driver of an interface says.
+///
+/// # Errors
+/// There is no such interface.
+pub fn driver(interface: &str) -> Result<Driver, SocketError> {
+    interface::index(interface)?;
+    // Any socket will do.
+    let Ok(socket) = UnixDatagram::unbound() else {
+        return Ok(Driver::default());
+    };
+    let flag = |command, bit: u32| {
+        // Command, then the value.
+        let mut value = [0_u8; 8];
+        put_command(&mut value, command);
+        ask(&socket, interface, &mut value).ok()?;
+        Some(word(&value, 4) & bit != 0)
+    };
+    Ok(Driver {
+        name: name(&socket, interface),
+        receive_queues: receive_queues(&socket, interface),
+        ring: ring(&socket, interface),
+        joins: flag(GET_GRO, 1),
+        joins_in_hardware: flag(GET_FLAGS, LRO),
+    })
+}
 
 /// The driver's name; empty if it does not say.
-pub(crate) fn name(socket: &File, interface: &str) -> String {
+pub(crate) fn name(socket: &impl AsRawFd, interface: &str) -> String {
     // Command, then names of 32 letters each, of which the first is the driver's.
     let mut info = [0_u8; INFO_LEN];
     put_command(&mut info, GET_INFO);
@@ -18,21 +60,35 @@ pub(crate) fn name(socket: &File, interface: &str) -> String {
 }
 
 /// How many receive queues are in use; none if the driver does not say.
-pub(crate) fn receive_queues(socket: &File, interface: &str) -> Option<u32> {
+pub(crate) fn receive_queues(socket: &impl AsRawFd, interface: &str) -> Option<u32> {
     // Command; the most receive, transmit, other and combined channels; as many in use.
     let mut channels = [0_u8; CHANNELS_LEN];
     put_command(&mut channels, GET_CHANNELS);
     ask(socket, interface, &mut channels).ok()?;
-    let word = |at: usize| {
-        let bytes = channels.get(at..).and_then(|rest| rest.first_chunk());
-        u32::from_ne_bytes(bytes.copied().unwrap_or_default())
-    };
-    let count = word(20).saturating_add(word(32));
+    let count = word(&channels, 20).saturating_add(word(&channels, 32));
     (count > 0).then_some(count)
 }
 
+/// Descriptors of the card's receive ring, and the most there can be.
+fn ring(socket: &impl AsRawFd, interface: &str) -> Option<(u32, u32)> {
+    // Command; the most of four kinds; as many of each.
+    let mut sizes = [0_u8; RING_LEN];
+    put_command(&mut sizes, GET_RING);
+    ask(socket, interface, &mut sizes).ok()?;
+    Some((word(&sizes, 20), word(&sizes, 4))).filter(|&(_, most)| most > 0)
+}
+
+fn word(bytes: &[u8], at: usize) -> u32 {
+    let bytes = bytes.get(at..).and_then(|rest| rest.first_chunk());
+    u32::from_ne_bytes(bytes.copied().unwrap_or_default())
+}
+
 /// Asks the driver: a command at the beginning of `value`, which it fills.
-fn ask<const N: usize>(socket: &File, interface: &str, value: &mut [u8; N]) -> io::Result<()> {
+fn ask<const N: usize>(
+    socket: &impl AsRawFd,
+    interface: &str,
+    value: &mut [u8; N],
+) -> io::Result<()> {
     // SAFETY: all zeros are a value of this type of numbers and a pointer.
     let mut request: libc::ifreq = unsafe { core::mem::zeroed() };
     for (to, from) in request
@@ -66,5 +122,13 @@ const INFO_LEN: usize = 196;
 /// `ETHTOOL_GCHANNELS`, and the length of its structure.
 const GET_CHANNELS: u32 = 0x3c;
 const CHANNELS_LEN: usize = 36;
+/// `ETHTOOL_GRINGPARAM`, and the length of its structure.
+const GET_RING: u32 = 0x10;
+const RING_LEN: usize = 36;
+/// `ETHTOOL_GGRO`.
+const GET_GRO: u32 = 0x2b;
+/// `ETHTOOL_GFLAGS`, and of its bits `ETH_FLAG_LRO`.
+const GET_FLAGS: u32 = 0x25;
+const LRO: u32 = 1 << 15;
 /// `IFNAMSIZ`, less the end of the name.
 const NAME_LEN_MAX: usize = 15;

@@ -21,6 +21,7 @@ mod packet;
 mod ring;
 mod socket;
 
+pub use driver::{Driver, driver};
 pub use error::SocketError;
 pub use filter::{INSTRUCTIONS_MAX, Instruction};
 pub use interface::{Link, interfaces};

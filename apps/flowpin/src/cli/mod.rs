@@ -1,6 +1,7 @@
 //! The command line: one definition gives parsing, help, man pages and completions.
 
 mod advice;
+mod doctor;
 mod explain;
 mod flags;
 mod help;
@@ -16,6 +17,7 @@ mod usage;
 mod value;
 
 pub(crate) use advice::advise;
+pub(crate) use doctor::DoctorArgs;
 pub(crate) use explain::ExplainArgs;
 pub(crate) use identify::{IdentifyArgs, ListFormat};
 pub(crate) use input::InputArgs;
@@ -83,6 +85,9 @@ pub(crate) enum Command {
     /// Calculate how many cores a link needs, from a saved profile
     #[command(after_long_help = help::PLAN_AFTER)]
     Plan(PlanArgs),
+    /// Look at what on this system costs packets, and say what to type
+    #[command(long_about = doctor::ABOUT, after_long_help = doctor::AFTER)]
+    Doctor(DoctorArgs),
     /// Generate a trace with chosen characteristics and its ground truth
     #[command(long_about = help::GEN_ABOUT, after_long_help = help::GEN_AFTER)]
     Gen(Box<GenArgs>),

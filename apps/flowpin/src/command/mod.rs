@@ -1,6 +1,7 @@
 //! The commands.
 
 mod bench;
+mod doctor;
 mod explain;
 mod generate;
 mod identify;
@@ -12,6 +13,7 @@ mod streams;
 mod trace;
 
 pub(crate) use bench::bench;
+pub(crate) use doctor::doctor;
 pub(crate) use explain::explain;
 pub(crate) use generate::{completions, manual};
 pub(crate) use identify::identify;

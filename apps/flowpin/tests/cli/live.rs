@@ -237,6 +237,44 @@ print(a.headers["Content-Type"]); print(a.read().decode())' >metrics
     assert!(said.ends_with("STOPPING=1\n"), "{said}");
 }
 
+/// What `flowpin doctor` finds is so: rights, queues, and links that are down.
+#[test]
+fn the_doctor_tells_what_is_wrong() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let script = "
+        $F doctor b --json >up || true
+        ip link set dev b down
+        $F doctor >down 2>&1 || echo $? >code
+        $F doctor none-such >refused 2>&1 || echo $? >refusal";
+    if with_a_cable(script, folder).is_none() {
+        return;
+    }
+    let found = json(folder, "up");
+    let findings = found[1]["findings"].as_array().unwrap();
+    let of = |subject| {
+        findings
+            .iter()
+            .find(|one| one["subject"] == subject)
+            .unwrap()
+    };
+    assert_eq!(found[1]["name"], "Interface b, driver veth");
+    assert_eq!(of("capture")["state"], "good");
+    assert_eq!(of("queues")["what"], "4 receive queues");
+    assert_eq!(
+        of("offload")["todo"].is_null(),
+        of("offload")["state"] == "good"
+    );
+    let down = read(folder, "down");
+    assert!(
+        down.contains("Interface a") && down.contains("Interface b"),
+        "{down}"
+    );
+    assert!(!down.contains("Interface lo"), "{down}");
+    assert_eq!(read(folder, "refusal"), "2\n");
+    assert!(read(folder, "refused").contains("there are: "));
+}
+
 /// What cannot be captured from, or not so, is told in one line before anything is made.
 #[test]
 fn what_makes_no_sense_is_refused() {
