@@ -11,6 +11,9 @@ use std::process::{Command, Output};
 /// `stop` ends the run when it has read what was sent.
 const SCRIPT: &str = r#"
 set -eu
+pid=
+# Whatever fails, no run is left.
+trap '[ -z "$pid" ] || kill -9 $pid 2>/dev/null || true' EXIT
 ip link add name a numrxqueues 4 numtxqueues 4 type veth peer name b numrxqueues 4 numtxqueues 4
 sysctl -qw net.ipv6.conf.all.disable_ipv6=1 2>/dev/null || true
 ip link set dev a up; ip link set dev b up; ip link set dev lo up
