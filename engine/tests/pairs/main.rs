@@ -213,6 +213,19 @@ fn stamps() {
     );
 }
 
+/// RFC 7323 §5.3: a segment that is dropped leaves its time stamp nowhere.
+#[test]
+fn stamps_of_the_future() {
+    let all = conversation(HTTP, true, true);
+    let mut odd = odd_ones(&all, |one| Segment {
+        stamp: Some(900_000),
+        ..one
+    });
+    // Whoever reads one refuses what follows.
+    odd.retain(|odd| odd.effect == Effect::None);
+    check(&all, &odd);
+}
+
 #[test]
 fn checksums() {
     let all = conversation(HTTP, true, false);

@@ -138,7 +138,9 @@ impl Receiver {
         }
         // RFC 5961 §5.2 drops some of what remains; RFC 793 does not.
         let same = segment.seq == self.next && segment.ack == self.acked;
-        segment.len() == 0 && !segment.has(FIN) && same && segment.window == WINDOW as u16
+        let newer = |stamp: u32| self.stamp.is_some_and(|last| after(stamp, last));
+        let is_repeated = same && !segment.stamp.is_some_and(newer);
+        segment.len() == 0 && !segment.has(FIN) && is_repeated && segment.window == WINDOW as u16
     }
 }
 

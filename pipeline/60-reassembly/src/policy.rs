@@ -63,6 +63,19 @@ pub struct Reception {
     pub closing: bool,
 }
 
+/// How many ticks a time stamp may be older than the last one (observed with Linux 6.18).
+pub(crate) const fn stamp_slack(policy: SegmentOverlap) -> i32 {
+    match policy {
+        SegmentOverlap::Linux | SegmentOverlap::OldLinux => 1,
+        _ => 0,
+    }
+}
+
+/// Whether the next data is read whatever it acknowledges of what was sent before.
+pub(crate) const fn skips_old_acks(policy: SegmentOverlap) -> bool {
+    matches!(policy, SegmentOverlap::Linux | SegmentOverlap::OldLinux)
+}
+
 /// Whether a RST numbered `seq` resets its receiver.
 ///
 /// RFC 5961 §3.2 requires the exact number, and most systems did so before it was written; RFC 793

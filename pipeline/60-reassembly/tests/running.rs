@@ -96,7 +96,7 @@ fn a_segment_with_an_old_time_stamp_is_dropped() {
         });
         assert_eq!(world.text(true), if both { "onetwo" } else { "oneBAD" });
         assert_eq!(
-            world.reassembler.stats().old_timestamp,
+            world.reassembler.stats().overlapped,
             if both { 3 } else { 0 }
         );
     }

@@ -175,7 +175,7 @@ impl Held {
         let mut here = self.lowest(self.queue(queue).root);
         while let Some(handle) = here {
             let piece = self.piece(handle);
-            if piece.standing != Standing::Doubted {
+            if piece.standing > Standing::Doubted {
                 self.remove_piece(queue, handle);
             }
             here = self.above(self.queue(queue).root, piece.start);

@@ -30,6 +30,9 @@ pub(crate) struct Piece {
 /// place, the one that is more likely to be accepted wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Standing {
+    /// The receiver refuses its segment for an old time stamp or an acknowledgement that is too
+    /// old, as far as its state is known. Counts as far as the receiver acknowledges.
+    Refused,
     /// It acknowledges bytes that the receiver was not seen to send. If they were never sent, the
     /// receiver has dropped it. Counts as far as the receiver acknowledges.
     Doubted,

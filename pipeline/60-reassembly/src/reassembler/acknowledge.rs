@@ -133,7 +133,8 @@ impl Reassembler {
 
     /// Whether a segment acknowledges more than the other side was seen to send. If that was never
     /// sent, its receiver drops the segment (RFC 9293 §3.10.7.4); if the capture lacks it, it does
-    /// not.
+    /// not. The same for something older than the window: receivers that follow RFC 5961 §5.2 drop
+    /// it, unless their window was wider before.
     pub(super) fn is_doubted(
         &mut self,
         connection: &mut Connection,
@@ -152,7 +153,11 @@ impl Reassembler {
             _ => false,
         };
         let peer = *peer;
-        is_numbered && segment.ack.is_after(self.sent(&peer))
+        let sent = self.sent(&peer);
+        let behind = earlier(peer.acked, sent).distance_from(segment.ack);
+        let window = peer.edge.distance_from(peer.acked).max(0);
+        let is_old = both_known(connection) && behind > window;
+        is_numbered && (segment.ack.is_after(sent) || is_old)
     }
 
     /// Whether a segment's data is dropped because of what the segment acknowledges of the stream
@@ -164,10 +169,7 @@ impl Reassembler {
         place: Place,
         segment: &Segment<'_>,
     ) -> bool {
-        let known = connection
-            .sides
-            .iter()
-            .all(|side| side.marks.has(Marks::SYN));
+        let known = both_known(connection);
         let side = *connection.side(place.to_server);
         let sent = self.sent(&side);
         let is_old = match side.phase {
@@ -176,14 +178,26 @@ impl Reassembler {
             Phase::Syn => segment.ack.distance_from(side.next) < 0,
             _ => false,
         };
-        known && is_old && segment.len > 0
+        let says = segment.len > 0 || segment.has(TcpFlags::FIN);
+        known && is_old && says
     }
 }
 
+/// Whether both handshakes were seen.
+fn both_known(connection: &Connection) -> bool {
+    let mut sides = connection.sides.iter();
+    sides.all(|side| side.marks.has(Marks::SYN))
+}
+
 /// Whether an acknowledgement is at most the greatest window older than the last one, or than the
-/// bytes sent if those are fewer: more cannot be acknowledged.
+/// bytes sent if those are fewer: more cannot be acknowledged. Nor can what comes before the SYN.
 fn is_acceptable(side: &Side, sent: Seq, segment: &Segment<'_>) -> bool {
     let last = earlier(side.acked, sent);
     let window = u32::from(u16::MAX).wrapping_shl(side.shift.into());
-    segment.ack.distance_from(last) >= window.cast_signed().wrapping_neg()
+    let passed = u32::try_from(side.offset)
+        .unwrap_or(FAR_BYTES)
+        .min(FAR_BYTES);
+    let syn = Seq(side.resume().0.wrapping_sub(passed).wrapping_sub(1));
+    let is_sent = !side.marks.has(Marks::SYN) || segment.ack.distance_from(syn) >= 0;
+    is_sent && segment.ack.distance_from(last) >= window.cast_signed().wrapping_neg()
 }

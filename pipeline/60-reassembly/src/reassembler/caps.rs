@@ -61,7 +61,7 @@ impl Reassembler {
         let peer = *connection.side(!place.to_server);
         match piece.standing {
             Standing::Expected => false,
-            Standing::Outside => true,
+            Standing::Refused | Standing::Outside => true,
             // It may have opened its window before, unseen.
             Standing::Beyond => {
                 let limit = self.limit(connection, place);

@@ -86,7 +86,7 @@ impl Reassembler {
     }
 
     /// Counts data that is not reassembled: after the end, of one direction only, or skipped.
-    fn is_unwanted<C: StreamConsumer>(
+    pub(super) fn is_unwanted<C: StreamConsumer>(
         &mut self,
         connection: &mut Connection,
         place: Place,
@@ -115,7 +115,7 @@ impl Reassembler {
         if skipped && side.held == NIL && side.phase == Phase::Open {
             count(&mut self.stats.duplicate, old);
             count(&mut self.stats.beyond_depth, fresh);
-            if segment.end.is_after(side.next) && !segment.doubted {
+            if segment.end.is_after(side.next) && !segment.is_doubted() {
                 let moved = segment.end.0.wrapping_sub(side.next.0);
                 side.offset = side.offset.wrapping_add(u64::from(moved));
                 side.next = segment.end;
@@ -154,17 +154,14 @@ impl Reassembler {
                 start: extent.start,
                 extent,
                 bytes,
-                standing: if segment.doubted {
-                    Standing::Doubted
-                } else {
-                    Standing::Outside
-                },
+                standing: segment.standing.min(Standing::Outside),
             };
             if self.hold(queue, arrived, resume, policy) {
                 self.report_anomaly(connection, place, Anomaly::OverlapDiffers, consumer);
             }
         }
-        if segment.has(TcpFlags::FIN) && self.held.queue(queue).fin.is_none() {
+        let is_read = segment.standing > Standing::Refused;
+        if segment.has(TcpFlags::FIN) && is_read && self.held.queue(queue).fin.is_none() {
             self.held.mark(queue, Some(segment.end), None);
         }
         self.weigh(connection, place, consumer);
@@ -175,7 +172,7 @@ impl Reassembler {
         let limit = self.limit(connection, place);
         let side = connection.side(place.to_server);
         segment.start.is_after(side.next)
-            || segment.doubted
+            || segment.is_doubted()
             || side.held != NIL
             || limit.is_some_and(|limit| segment.end.is_after(limit))
     }

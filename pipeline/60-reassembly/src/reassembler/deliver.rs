@@ -28,7 +28,9 @@ impl Reassembler {
                 Some(limit) => match first.standing {
                     Standing::Expected => first.end(),
                     Standing::Outside => earlier(limit, first.end()),
-                    Standing::Doubted | Standing::Beyond => earlier(side.acked, first.end()),
+                    Standing::Refused | Standing::Doubted | Standing::Beyond => {
+                        earlier(side.acked, first.end())
+                    }
                 },
                 None => first.end(),
             };

@@ -3,6 +3,7 @@
 use super::segment::Segment;
 use super::{Place, Reassembler, count, span};
 use crate::connection::{Connection, FAR_BYTES, Marks, NIL, Phase, Side};
+use crate::policy::stamp_slack;
 use crate::{Anomaly, StreamConsumer};
 use flowpin_packet::{Seq, TcpFlags};
 
@@ -117,12 +118,16 @@ impl Reassembler {
         place: Place,
         segment: &Segment<'_>,
     ) -> bool {
-        let peer = connection.side(!place.to_server);
-        if !segment.has(TcpFlags::ACK) || peer.phase != Phase::Syn {
+        let (side, peer) = connection.both(place.to_server);
+        // A repeated one must not change what the first one said.
+        let again = side.phase == Phase::Syn && side.next == segment.start;
+        let repeats = again && peer.phase == Phase::Open && peer.marks.has(Marks::SYN);
+        if !segment.has(TcpFlags::ACK) || peer.phase != Phase::Syn && !repeats {
             return true;
         }
+        let first = Seq(peer.next.0.wrapping_sub(low_word(peer.offset)));
         let end = self.held.end(peer.held, peer.next);
-        segment.ack.distance_from(peer.next) >= 0 && segment.ack.distance_from(end) <= 0
+        segment.ack.distance_from(first) >= 0 && segment.ack.distance_from(end) <= 0
     }
 
     /// Numbers an unseen stream by its receiver's acknowledgements.
@@ -225,11 +230,7 @@ impl Reassembler {
         self.advance(connection, place, None, consumer);
     }
 
-    /// RFC 7323 §5.3: a segment with a time stamp older than the last one is not acceptable.
-    ///
-    /// A last one of 0 refuses nothing: some systems have it in the handshake only, and Linux
-    /// treats it as none. The RFC's exception after 24 days (§5.5) is omitted: no connection is
-    /// idle for so long and still known.
+    /// RFC 7323 §5.3, R1: a segment with a time stamp older than the last one is not acceptable.
     pub(super) fn is_fresh_stamp<C: StreamConsumer>(
         &mut self,
         connection: &mut Connection,
@@ -238,21 +239,11 @@ impl Reassembler {
         consumer: &mut C,
     ) -> bool {
         let side = connection.side(place.to_server);
-        let (true, Some(stamp)) = (side.marks.has(Marks::STAMPED), segment.stamp) else {
+        if !is_stale(side, segment) || may_have_been_overtaken(side, segment) {
             return true;
-        };
-        if is_stale(side, segment) {
-            if may_have_been_overtaken(side, segment) {
-                return true;
-            }
-            self.report_anomaly(connection, place, Anomaly::OldTimestamp, consumer);
-            return false;
         }
-        // RFC 7323 §4.3: only of a segment that was next to be acknowledged.
-        if segment.start.distance_from(side.acked) <= 0 {
-            side.stamp = stamp;
-        }
-        true
+        self.report_anomaly(connection, place, Anomaly::OldTimestamp, consumer);
+        false
     }
 }
 
@@ -268,9 +259,14 @@ fn has_gone_on(side: &Side, peer: &Side, segment: &Segment<'_>) -> bool {
     answered || segment.end.distance_from(side.next) > i32::from(u16::MAX)
 }
 
-/// Whether a segment's time stamp is older than the last one.
+/// Whether a segment's time stamp is older than the last one; to Linux, by more than one tick.
+///
+/// A last one of 0 refuses nothing: some systems have it in the handshake only, and Linux treats it
+/// as none. The RFC's exception after 24 days (RFC 7323 §5.5) is omitted: no connection is idle for
+/// so long and still known.
 pub(super) fn is_stale(side: &Side, segment: &Segment<'_>) -> bool {
-    let older = |stamp: u32| stamp.wrapping_sub(side.stamp).cast_signed() < 0;
+    let slack = stamp_slack(side.policy);
+    let older = |stamp: u32| stamp.wrapping_sub(side.stamp).cast_signed() < -slack;
     side.marks.has(Marks::STAMPED) && side.stamp != 0 && segment.stamp.is_some_and(older)
 }
 

@@ -11,13 +11,14 @@ mod deliver;
 mod fast_path;
 mod handshake;
 mod premature;
+mod refused;
 mod segment;
 mod store;
 mod view;
 
 use crate::connection::{Connection, Marks, NIL, Phase};
 use crate::delivered::Delivered;
-use crate::held::Held;
+use crate::held::{Held, Standing};
 use crate::{Anomaly, ReassemblyOptions, ReassemblyStats, Span, StreamConsumer};
 use flowpin_config::SegmentOverlap;
 use flowpin_memory::{Budget, Pool, Slab};
@@ -338,7 +339,10 @@ impl Reassembler {
             return self.take_premature(connection, place, segment, consumer);
         }
         if !self.is_fresh_stamp(connection, place, segment, consumer) {
-            return count(&mut self.stats.old_timestamp, segment.len);
+            if !self.keep_refused(connection, place, segment, consumer) {
+                count(&mut self.stats.old_timestamp, segment.len);
+            }
+            return;
         }
         self.meet(connection, place, segment, consumer);
         if !self.is_near(connection, place, segment, consumer) {
@@ -346,11 +350,18 @@ impl Reassembler {
         }
         if self.is_too_old(connection, place.back(), segment) {
             self.report_anomaly(connection, place, Anomaly::InvalidAck, consumer);
-            return count(&mut self.stats.out_of_window, segment.len);
+            self.note_stamp(connection, place, segment);
+            if !self.keep_refused(connection, place, segment, consumer) {
+                count(&mut self.stats.out_of_window, segment.len);
+            }
+            return;
         }
-        segment.doubted = self.is_doubted(connection, place, segment);
+        if self.is_doubted(connection, place, segment) {
+            segment.standing = Standing::Doubted;
+        }
         if self.is_heard(connection, place, segment) {
             self.take_acknowledgement(connection, place.back(), segment, consumer);
+            self.note_stamp(connection, place, segment);
         } else {
             self.report_unheard(connection, place.back(), segment, consumer);
         }

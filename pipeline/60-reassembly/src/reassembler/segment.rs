@@ -2,6 +2,7 @@
 
 use crate::Handshake;
 use crate::connection::plain_stamp;
+use crate::held::Standing;
 use flowpin_packet::{FrameBytes, PacketMeta, Seq, TcpFlags};
 use flowpin_wire::transport::{TcpOption, TcpSegment};
 
@@ -24,8 +25,9 @@ pub(super) struct Segment<'a> {
     /// Only for a SYN.
     pub(super) handshake: Handshake,
     pub(super) shard: u8,
-    /// It acknowledges bytes that the other side was not seen to send.
-    pub(super) doubted: bool,
+    /// The standing of its bytes inside the window. Less than [`Standing::Expected`]: its receiver
+    /// may drop it as a whole.
+    pub(super) standing: Standing,
 }
 
 impl<'a> Segment<'a> {
@@ -46,7 +48,7 @@ impl<'a> Segment<'a> {
             urgent: None,
             handshake: Handshake::default(),
             shard: meta.shard().0,
-            doubted: false,
+            standing: Standing::Expected,
         }
     }
 
@@ -65,6 +67,11 @@ impl<'a> Segment<'a> {
 
     pub(super) const fn has(&self, flag: TcpFlags) -> bool {
         self.flags.has(flag)
+    }
+
+    /// Whether its receiver may drop it as a whole.
+    pub(super) fn is_doubted(&self) -> bool {
+        self.standing < Standing::Expected
     }
 
     fn read_header(&mut self, frames: &FrameBytes<'_>, meta: &PacketMeta) {

@@ -64,8 +64,13 @@ impl Reassembler {
             return;
         };
         let start = extent.start;
-        // Without room to wait, it is believed.
-        let now = if segment.doubted && self.held.has_room(segment.shard, bytes.len()) {
+        // Without room to wait, it is believed if its receiver may have read it.
+        let waits = match segment.standing {
+            Standing::Expected => false,
+            Standing::Refused => true,
+            _ => self.held.has_room(segment.shard, bytes.len()),
+        };
+        let now = if waits {
             0
         } else {
             self.direct_len(connection, place, extent)
@@ -160,11 +165,7 @@ impl Reassembler {
                 start,
                 extent,
                 bytes,
-                standing: if segment.doubted {
-                    Standing::Doubted
-                } else {
-                    standing
-                },
+                standing: standing.min(segment.standing),
             };
             differs |= self.hold(queue, arrived, next, policy);
         }

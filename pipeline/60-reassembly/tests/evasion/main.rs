@@ -19,6 +19,7 @@ mod closes;
 mod handshake;
 mod ignored;
 mod premature;
+mod refused;
 #[path = "../support/mod.rs"]
 mod support;
 
