@@ -1,5 +1,6 @@
 //! How a connection opens: SYN, SYN-ACK, both at once, with data; or in the middle.
 
+use super::premature::is_close;
 use super::segment::Segment;
 use super::{Place, Reassembler, count, span};
 use crate::connection::{Connection, FAR_BYTES, Marks, NIL, Phase, Side};
@@ -150,10 +151,10 @@ impl Reassembler {
         consumer: &mut C,
     ) {
         let peer_seen = peer_seen(connection, place);
+        self.choose_syn(connection, place, segment);
         if connection.side(!place.to_server).phase == Phase::Premature {
             self.answer_premature(connection, place.back(), segment.ack, consumer);
         }
-        self.choose_syn(connection, place, segment);
         let (side, peer) = connection.both(place.to_server);
         side.marks.set(Marks::SEEN, true);
         let ahead = segment.start.distance_from(side.next);
@@ -206,12 +207,15 @@ impl Reassembler {
     /// another.
     fn choose_syn(&mut self, connection: &mut Connection, place: Place, segment: &Segment<'_>) {
         let (side, peer) = connection.both(place.to_server);
-        if side.phase != Phase::Syn || !peer.is_disputed() {
+        let disputed = peer.is_disputed();
+        if side.phase != Phase::Syn || !disputed && peer.phase != Phase::Premature {
             return;
         }
-        let end = self.held.end(side.held, side.next);
-        let ahead = segment.start.distance_from(side.next);
-        if ahead < 0 || segment.start.is_after(end) {
+        let next = side.next;
+        let end = self.held.end(side.held, next);
+        let outside = segment.start.distance_from(next) < 0 || segment.start.is_after(end);
+        // Premature: whether it answered another SYN is not known; bytes may be missing.
+        if outside && (disputed || !is_close(segment.start, next)) {
             self.refuse_syn_data(connection, place);
             connection.side(place.to_server).renumber(segment.start);
         }

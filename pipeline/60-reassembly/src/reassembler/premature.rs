@@ -160,13 +160,16 @@ impl Reassembler {
     }
 }
 
-/// Whether a stream has no number yet and the other side has only sent a SYN, as far as seen.
+/// Whether a stream has no number yet, or only that of a SYN-ACK for another SYN, and the other side
+/// has only sent a SYN, as far as seen.
 pub(super) fn is_premature(connection: &mut Connection, place: Place) -> bool {
     let (side, peer) = connection.both(place.to_server);
-    side.phase == Phase::Premature || side.phase == Phase::Unseen && peer.phase == Phase::Syn
+    let is_answered = side.marks.has(Marks::SYN);
+    let is_unnumbered = side.phase == Phase::Unseen || side.is_disputed() && !is_answered;
+    side.phase == Phase::Premature || is_unnumbered && peer.phase == Phase::Syn
 }
 
 /// Whether two numbers are within the first window, which no shift applies to (RFC 7323 §2.2).
-fn is_close(one: Seq, other: Seq) -> bool {
+pub(super) fn is_close(one: Seq, other: Seq) -> bool {
     one.distance_from(other).unsigned_abs() <= u32::from(u16::MAX)
 }

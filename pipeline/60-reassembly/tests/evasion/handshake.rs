@@ -113,3 +113,58 @@ fn the_last_segment_of_the_handshake_chooses_the_numbers() {
         }
     }
 }
+
+/// RFC 9293 §3.10.7.3: a client that has only sent a SYN resets the sender of a SYN-ACK for another
+/// one, and drops everything else until the true one comes.
+#[test]
+fn nothing_after_a_wrong_syn_ack_counts_before_the_true_one() {
+    let plain = |flags, seq, ack, bytes| Out {
+        flags,
+        ..server(seq, ack, bytes)
+    };
+    let early = [
+        plain(ACK, 123_456, 100, "junk"),
+        plain(ACK, 500, 100, "FORGED"),
+        plain(ACK, 77_001, 100, "junk"),
+        plain(ACK, 123_456, 100, ""),
+        plain(ACK, 123_456, 99_999, "junk"),
+        plain(ACK, 500, 100, ""),
+        plain(FIN, 123_456, 100, ""),
+        plain(SYN_ACK, 449, 5000, ""),
+    ];
+    for &(policy, ..) in SegmentOverlap::ALL {
+        for wrong in [77_000, 449, 499] {
+            for (nth, out) in early.iter().enumerate() {
+                let mut world = World::new(&options(policy));
+                let syn = Out {
+                    flags: SYN,
+                    begins: true,
+                    ..client(99, "")
+                };
+                let reset = Out {
+                    flags: RST,
+                    ..client(50, "")
+                };
+                let (no, yes) = (plain(SYN_ACK, wrong, 50, ""), plain(SYN_ACK, 499, 100, ""));
+                for out in [
+                    &syn,
+                    &no,
+                    &reset,
+                    out,
+                    &yes,
+                    &client(100, ""),
+                    &client(100, "GET /"),
+                ] {
+                    world.send(out);
+                }
+                world.send(&server(500, 105, "200 OK"));
+                world.send(&Out {
+                    ack: 506,
+                    ..client(105, "")
+                });
+                assert_eq!(world.text(true), "GET /", "{policy:?} {wrong} {nth}");
+                assert_eq!(world.text(false), "200 OK", "{policy:?} {wrong} {nth}");
+            }
+        }
+    }
+}
