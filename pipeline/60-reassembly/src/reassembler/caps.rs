@@ -67,9 +67,11 @@ impl Reassembler {
                 let limit = self.limit(connection, place);
                 limit.is_some_and(|limit| !limit.is_after(piece.start))
             }
-            // Its sender has withdrawn the acknowledgement, or repeats it.
+            // Its sender has withdrawn the acknowledgement, or repeats it; if the handshake was never
+            // completed otherwise, the capture lacks the rest.
             Standing::Doubted => {
-                peer.marks.has(Marks::SEEN) && !peer.acked.is_after(self.sent(&peer))
+                let is_known = peer.marks.has(Marks::SEEN) && peer.phase != Phase::Syn;
+                is_known && !peer.acked.is_after(self.sent(&peer))
             }
         }
     }

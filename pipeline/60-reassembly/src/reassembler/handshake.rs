@@ -184,6 +184,10 @@ impl Reassembler {
             }
         }
         let waits = side.phase == Phase::Syn && !peer_seen && self.options.one_sided;
+        // In SYN-RECEIVED a host answers what it drops by a bare ACK (RFC 9293 §3.10.7.4).
+        let is_bare = segment.len == 0 && !segment.has(TcpFlags::FIN) && segment.start == side.next;
+        let answered = peer.marks.has(Marks::SYN) && has_begun(peer);
+        let waits = waits || side.phase == Phase::Syn && is_bare && answered;
         if matches!(side.phase, Phase::Unseen | Phase::Guessed | Phase::Syn) && !waits {
             side.phase = Phase::Open;
         }

@@ -359,7 +359,11 @@ impl Reassembler {
         if self.is_doubted(connection, place, segment) {
             segment.standing = Standing::Doubted;
         }
-        if self.is_heard(connection, place, segment) {
+        // RFC 9293 §3.10.7.4: in SYN-RECEIVED it is answered by a RST with the number that it
+        // acknowledges.
+        let peer = connection.side(!place.to_server);
+        let confirms = !segment.is_doubted() || peer.phase != Phase::Syn;
+        if confirms && self.is_heard(connection, place, segment) {
             self.take_acknowledgement(connection, place.back(), segment, consumer);
             self.note_stamp(connection, place, segment);
         } else {

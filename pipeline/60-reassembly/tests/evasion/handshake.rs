@@ -168,3 +168,43 @@ fn nothing_after_a_wrong_syn_ack_counts_before_the_true_one() {
         }
     }
 }
+
+/// RFC 9293 §3.10.7.4: in SYN-RECEIVED a server resets whoever acknowledges anything but its SYN,
+/// with the number that was acknowledged, and waits for the true client.
+#[test]
+fn data_before_the_handshake_is_complete_must_acknowledge_the_syn_ack() {
+    for &(policy, ..) in SegmentOverlap::ALL {
+        for ack in [499, 501, 5499, 0x9000_0000] {
+            for challenged in [false, true] {
+                let mut world = World::new(&options(policy));
+                world.handshake(100, 500, 1000);
+                if challenged {
+                    world.send(&client(7, ""));
+                    world.send(&server(500, 100, ""));
+                }
+                world.send(&Out {
+                    ack,
+                    ..client(100, "forged")
+                });
+                world.send(&Out {
+                    flags: RST,
+                    ..server(ack, 0, "")
+                });
+                for out in [
+                    client(100, ""),
+                    client(100, "GET /"),
+                    server(500, 105, "200 OK"),
+                ] {
+                    world.send(&out);
+                }
+                world.send(&Out {
+                    ack: 506,
+                    ..client(105, "")
+                });
+                let read = (world.text(true), world.text(false));
+                let whole = ("GET /".to_owned(), "200 OK".to_owned());
+                assert_eq!(read, whole, "{policy:?} {ack} {challenged}");
+            }
+        }
+    }
+}
