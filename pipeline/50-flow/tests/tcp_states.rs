@@ -419,6 +419,55 @@ fn a_syn_in_an_open_connection_changes_nothing() {
     assert_eq!(challenged(">FA <A", true, "S", rest), whole("SF ShAFaSdf"));
 }
 
+/// RFC 5961 §4.2: nor do several. A SYN-ACK of the side that has sent the SYN answers nothing, and
+/// one of the server begins a connection only if the server did not continue this one before.
+#[test]
+fn syns_in_an_open_connection_that_nobody_answers_change_nothing() {
+    let told = |between: &str, from_client: bool| {
+        let mut talk = Talk::new();
+        talk.steps(OPEN).steps(">PA10 <A");
+        let (client, server) = (talk.client, talk.server);
+        talk.push(Packet::tcp(client, server, "S", 0x4000_0000, 0, 0));
+        talk.steps("+1").steps(between).steps("+1");
+        talk.push(match from_client {
+            true => Packet::tcp(client, server, "SA", 0x4000_0002, talk.seq[1], 0),
+            false => Packet::tcp(server, client, "SA", 0x5000_0000, 0x4000_0001, 0),
+        });
+        talk.steps("+1 <A >PA10 <PA10 >FA <FA >A");
+        let records = all(&talk.trace);
+        (
+            records.len(),
+            records[0].conn_state.name(),
+            records[0].to_server.payload_bytes,
+        )
+    };
+    for (between, from_client) in [("<A", true), ("", true), ("<A", false), ("<PA7", false)] {
+        let whole = (1, "SF", 20);
+        assert_eq!(told(between, from_client), whole, "{between} {from_client}");
+    }
+    assert_eq!(told("", false).0, 2, "the server had forgotten it");
+}
+
+/// RFC 9293 §3.10.7.1: strays that are answered by a RST are no connection; what follows is one,
+/// from its SYN on.
+#[test]
+fn a_handshake_after_strays_begins_a_connection() {
+    for strays in [">SA", ">SA >A", ">PA9", ">A", ">SA >PA9"] {
+        for reset in ["<R", ""] {
+            let mut talk = Talk::new();
+            for stray in strays.split_whitespace() {
+                talk.steps(stray).steps(reset);
+            }
+            talk.seq = [77_000, 99_000];
+            talk.steps(OPEN).steps(">PA10 <PA10 >FA <FA >A");
+            let records = all(&talk.trace);
+            let last = records.last().unwrap();
+            let told = (last.conn_state.name(), last.history.as_str());
+            assert_eq!(told, ("SF", "ShADdFf"), "{strays} {reset}");
+        }
+    }
+}
+
 /// An attempt ends five seconds after its first SYN, whatever is repeated meanwhile; a SYN after
 /// that is a new attempt.
 #[test]

@@ -149,6 +149,7 @@ fn take_close(hot: &mut Hot, meta: &PacketMeta, side: usize) -> bool {
     let disturbed = (Bits::BEHIND_ACK | Bits::CONTROL_IS_RST) * 0b11;
     if !is_step
         || hot.bits.has(disturbed)
+        || hot.seen.is_challenged()
         || !hot.bits.has(Bits::RTT_KNOWN | Bits::RTT_VOID)
         || meta.seq != hot.next[me]
         || meta.ack.is_after(hot.next[peer])

@@ -130,9 +130,12 @@ pub(crate) fn advance(
     if reuse::is_challenged(hot, cold, meta, me) {
         write_history(hot, cold, &segment);
         if !segment.has(TcpFlags::ACK) {
-            hot.seen.set_challenged();
+            reuse::note_challenge(hot, segment.me);
         }
         return rare;
+    }
+    if hot.seen.is_challenged() {
+        reuse::take_answer(hot, &segment);
     }
     let answers_other = sequence::answers_other_syn(hot, &segment);
     sequence::meet(hot, cold, extra.as_deref_mut(), &segment);
@@ -164,7 +167,8 @@ pub(crate) fn advance(
     hot.class = states::class_of(hot);
     let holes = rare.bits & Rare::ISLAND != 0
         || extra.is_some_and(|extra| extra.islands.iter().any(|islands| !islands.is_empty()));
-    hot.seen.set_quiet(states::is_quiet(hot, cold, holes));
+    let is_quiet = states::is_quiet(hot, cold, holes) && !hot.seen.is_challenged();
+    hot.seen.set_quiet(is_quiet);
     rare
 }
 

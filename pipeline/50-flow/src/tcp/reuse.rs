@@ -7,6 +7,8 @@
 //!    open, and silent for a minute                 begins a new connection: its hosts forgot it
 //!    open                                          answered by a challenge ACK (RFC 5961 §4.2);
 //!                                                  belongs to it and changes nothing
+//!    … and then a SYN-ACK with another number      begins a new connection: the host had forgotten
+//!                                                  this one, if it has not continued it since
 //!    open until a RST, which may not have counted  the same: an attacker can forge both
 //!    … and then a SYN-ACK with another number      begins a new connection: the host had forgotten
 //! ```
@@ -17,6 +19,7 @@
 //! its end was not captured: then the SYN counts on the old connection and its answer begins the
 //! new one. (tshark begins a new stream at any SYN with another number.)
 
+use super::{FAR_BYTES, Segment};
 use crate::entry::{Bits, Cold, EndState, Hot, Seen};
 use flowpin_packet::{PacketMeta, TcpFlags};
 use flowpin_record::TcpState;
@@ -34,7 +37,7 @@ pub(crate) fn is_reuse(hot: &Hot, cold: &Cold, meta: &PacketMeta, me: usize) -> 
         // RFC 9293 §3.10.7: nobody reads its SYN.
         return false;
     }
-    if !meta.tcp_flags.has(TcpFlags::ACK) && is_remnant(hot) {
+    if !meta.tcp_flags.has(TcpFlags::ACK) && is_remnant(hot, me & 1) {
         return true;
     }
     if was_reset_open(hot) && !meta.tcp_flags.has(TcpFlags::ACK) {
@@ -45,7 +48,8 @@ pub(crate) fn is_reuse(hot: &Hot, cold: &Cold, meta: &PacketMeta, me: usize) -> 
         let alone = hot.ends[client].state() == EndState::Inactive
             && hot.ends[client ^ 1].state() != EndState::Inactive;
         let other = meta.seq != cold.start_seq[me & 1];
-        let challenged = hot.seen.is_challenged() && other;
+        let answers = me != client || hot.bits.has(Bits::MIDSTREAM);
+        let challenged = hot.seen.is_challenged() && other && answers;
         // Both sides had sent a SYN, but this is the answer of a host that had sent none.
         let crossed = hot.tcp_state == TcpState::SynSent
             && hot.ends[client ^ 1].state() != EndState::Inactive;
@@ -82,6 +86,29 @@ pub(super) fn is_challenged(hot: &Hot, cold: &Cold, meta: &PacketMeta, me: usize
     meta.tcp_flags.has(TcpFlags::SYN) && (is_challenged || was_reset_open(hot))
 }
 
+/// Notes a SYN that was not believed: a SYN-ACK of the server may show that its host has forgotten
+/// the connection. Where no handshake was seen, either side may be the server.
+pub(super) fn note_challenge(hot: &mut Hot, me: usize) {
+    if me == hot.client() || hot.bits.has(Bits::MIDSTREAM) {
+        hot.seen.set_challenged();
+    }
+}
+
+/// A server that continues an open connection after such a SYN has not forgotten it: it does not
+/// answer the SYN. (RFC 5961 §4.2 asks it for a challenge ACK.)
+pub(super) fn take_answer(hot: &mut Hot, segment: &Segment) {
+    let closes = TcpFlags::SYN.with(TcpFlags::RST);
+    let far = segment
+        .seq
+        .distance_from(hot.next[segment.me])
+        .unsigned_abs()
+        > FAR_BYTES;
+    let is_answer = !segment.by_client && !segment.flags.has_any(closes) && !far;
+    if is_answer && is_open(hot) && !hot.bits.has(Bits::MIDSTREAM) {
+        hot.seen.0 &= !Seen::CHALLENGED;
+    }
+}
+
 /// Whether only a RST says that the connection is over, and it was open before.
 fn was_reset_open(hot: &Hot) -> bool {
     let end = |side: usize| (hot.ends[side].state(), hot.ends[side].previous());
@@ -116,10 +143,14 @@ fn is_open(hot: &Hot) -> bool {
 
 /// Whether it has few packets of one side only, and no SYN: rather the end of an earlier
 /// connection, or packets that nobody accepts, than one that a SYN cannot touch.
-fn is_remnant(hot: &Hot) -> bool {
+fn is_remnant(hot: &Hot, me: usize) -> bool {
+    // RSTs that are not believed leave their side as it was.
     let silent = |side: usize| hot.ends[side].state() == EndState::Inactive;
-    let packets = hot.packets[0].saturating_add(hot.packets[1]);
-    hot.bits.has(Bits::MIDSTREAM) && silent(0) != silent(1) && packets <= REMNANT_PACKETS
+    let speaker = usize::from(silent(0));
+    // A SYN-ACK was first: it may have overtaken the SYN of the other side, but not of its own.
+    let is_stray = me == speaker && silent(hot.client());
+    let is_begun = !hot.bits.has(Bits::MIDSTREAM) && !is_stray;
+    !is_begun && silent(0) != silent(1) && hot.packets[speaker] <= REMNANT_PACKETS
 }
 
 /// One-sided captures that begin in mid-connection have more than this before anybody can know.
@@ -133,11 +164,13 @@ impl Seen {
     /// A SYN was not believed.
     const CHALLENGED: u16 = 1 << 15;
 
-    const fn is_challenged(self) -> bool {
+    pub(super) const fn is_challenged(self) -> bool {
         self.0 & Self::CHALLENGED != 0
     }
 
-    pub(super) const fn set_challenged(&mut self) {
+    /// What follows takes the slow path, until it shows who is right.
+    const fn set_challenged(&mut self) {
         self.0 |= Self::CHALLENGED;
+        self.set_quiet(false);
     }
 }
