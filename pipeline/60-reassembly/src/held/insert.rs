@@ -76,6 +76,12 @@ impl Held {
         done
     }
 
+    /// The piece that has the byte `at`.
+    pub(super) fn at(&mut self, queue: u32, at: Seq) -> Option<Piece> {
+        let found = self.overlapping(queue, at, at.plus(1))?;
+        Some(self.piece(found))
+    }
+
     /// The first piece that has bytes in `at..end`.
     fn overlapping(&mut self, queue: u32, at: Seq, end: Seq) -> Option<u32> {
         if !end.is_after(at) {

@@ -12,6 +12,7 @@
 //! budget, and is at most a part of it.
 
 mod blocks;
+mod fins;
 mod insert;
 mod queue;
 mod tree;

@@ -1,6 +1,7 @@
 //! The bytes that one stream holds, and its place among its shard's streams with holes.
 
 use super::Held;
+use super::fins::Fins;
 use crate::connection::NIL;
 use flowpin_packet::Seq;
 
@@ -24,8 +25,8 @@ pub(crate) struct Queue {
     pub(crate) shard: u8,
     /// Whether it is among the streams of its shard that may be given up.
     is_listed: bool,
-    /// Where the stream ends, if a FIN was seen.
-    pub(crate) fin: Option<Seq>,
+    /// Where the stream may end.
+    pub(super) fins: Fins,
     /// A byte that is read out of band.
     pub(crate) urgent: Option<Seq>,
 }
@@ -45,7 +46,7 @@ impl Queue {
         to_server: false,
         shard: 0,
         is_listed: false,
-        fin: None,
+        fins: Fins::NONE,
         urgent: None,
     };
 }
@@ -88,18 +89,10 @@ impl Held {
         old.bytes
     }
 
-    /// Records where a stream ends, and which byte is out of band.
-    pub(crate) fn mark(&mut self, queue: u32, fin: Option<Seq>, urgent: Option<Seq>) {
+    /// Records which byte is out of band.
+    pub(crate) fn mark_urgent(&mut self, queue: u32, urgent: Seq) {
         if let Some(queue) = self.queues.get_mut(queue) {
-            queue.fin = fin.or(queue.fin);
-            queue.urgent = urgent.or(queue.urgent);
-        }
-    }
-
-    /// Forgets a FIN that the receiver did not accept.
-    pub(crate) fn forget_fin(&mut self, queue: u32) {
-        if let Some(queue) = self.queues.get_mut(queue) {
-            queue.fin = None;
+            queue.urgent = Some(urgent);
         }
     }
 

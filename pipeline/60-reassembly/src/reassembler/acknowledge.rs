@@ -125,7 +125,7 @@ impl Reassembler {
             return side.next;
         }
         let end = self.held.end(side.held, side.next);
-        match self.held.queue(side.held).fin {
+        match self.held.queue(side.held).last_fin() {
             Some(fin) => later(end, fin.plus(1)),
             None => end,
         }

@@ -98,16 +98,14 @@ impl Reassembler {
             }
             // The receiver has not accepted it: no reason to believe in the hole before it.
             Some((_, first)) if self.is_refused(connection, place, first) => {
-                if self.held.queue(held).fin == Some(first.run.end) {
-                    self.held.forget_fin(held);
-                }
+                self.held.forget_fins(held, |fin| fin == first.run.end);
                 let lost = self.held.drop_first(held);
                 count(&mut self.stats.out_of_window, lost);
                 self.stats.held = self.stats.held.saturating_sub(lost.into());
             }
             Some((_, first)) => {
                 self.held.trust_first(held);
-                let fin = self.held.queue(held).fin;
+                let fin = self.held.queue(held).fin();
                 let to = fin.map_or(first.start, |fin| earlier(fin, first.start));
                 if to.is_after(next) {
                     self.report_gap(connection, place, to, consumer);
@@ -123,7 +121,7 @@ impl Reassembler {
                 }
             }
             None => {
-                match self.held.queue(held).fin.filter(|_| !is_shut) {
+                match self.held.queue(held).fin().filter(|_| !is_shut) {
                     Some(fin) => {
                         if fin.is_after(next) {
                             self.report_gap(connection, place, fin, consumer);
@@ -138,10 +136,10 @@ impl Reassembler {
         }
         let side = connection.side(place.to_server);
         let queue = self.held.queue(side.held);
-        if queue.root == NIL && queue.fin.is_none() {
+        if queue.root == NIL && queue.fin().is_none() {
             self.held.close(side.held);
             side.held = NIL;
-        } else if queue.fin == Some(side.next) && !side.is_shut() {
+        } else if queue.fin() == Some(side.next) && !side.is_shut() {
             self.shut(connection, place, consumer);
         }
     }

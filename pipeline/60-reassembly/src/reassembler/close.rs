@@ -34,7 +34,8 @@ impl Reassembler {
     ) {
         let side = connection.side(place.to_server);
         side.shut();
-        self.held.forget_fin(side.held);
+        let next = side.next;
+        self.held.forget_fins(side.held, |fin| next.is_after(fin));
         self.settle_queue(connection, place, false);
         self.weigh(connection, place, consumer);
     }

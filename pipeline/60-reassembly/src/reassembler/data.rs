@@ -160,9 +160,8 @@ impl Reassembler {
                 self.report_anomaly(connection, place, Anomaly::OverlapDiffers, consumer);
             }
         }
-        let is_read = segment.standing > Standing::Refused;
-        if segment.has(TcpFlags::FIN) && is_read && self.held.queue(queue).fin.is_none() {
-            self.held.mark(queue, Some(segment.end), None);
+        if segment.has(TcpFlags::FIN) && segment.standing > Standing::Refused {
+            self.held.add_fin(queue, segment.end);
         }
         self.weigh(connection, place, consumer);
     }
@@ -198,7 +197,7 @@ impl Reassembler {
             && !now
             && let Some(queue) = self.queue_of(connection, place, segment.shard)
         {
-            self.held.mark(queue, None, Some(urgent));
+            self.held.mark_urgent(queue, urgent);
         }
     }
 
@@ -240,16 +239,12 @@ impl Reassembler {
         let Some(queue) = self.queue_of(connection, place, segment.shard) else {
             return;
         };
-        match self.held.queue(queue).fin {
-            // The receiver reaches the earlier one first.
-            Some(known) if segment.end.is_after(known) => {
-                self.report_anomaly(connection, place, Anomaly::FinChanged, consumer);
-            }
-            Some(known) if known != segment.end => {
-                self.held.mark(queue, Some(segment.end), None);
-                self.report_anomaly(connection, place, Anomaly::FinChanged, consumer);
-            }
-            _ => self.held.mark(queue, Some(segment.end), None),
+        if self.held.queue(queue).has_other_fin(segment.end) {
+            self.report_anomaly(connection, place, Anomaly::FinChanged, consumer);
+        }
+        let fin = (segment.start, segment.end);
+        if !self.held.replaces_fin(queue, fin, side.policy) {
+            self.held.add_fin(queue, segment.end);
         }
     }
 }

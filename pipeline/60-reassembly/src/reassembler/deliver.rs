@@ -35,7 +35,7 @@ impl Reassembler {
                 None => first.end(),
             };
             // After the FIN the receiver reads no more.
-            if let Some(fin) = self.held.queue(queue).fin {
+            if let Some(fin) = self.held.queue(queue).fin() {
                 end = earlier(end, fin);
             }
             if first.start != next || !end.is_after(next) {
@@ -103,12 +103,15 @@ impl Reassembler {
             moved |= self.drain(connection, place, limit, consumer);
             let side = connection.side(place.to_server);
             let (next, acked) = (side.next, side.acked);
-            let mut fin = self.held.queue(side.held).fin;
+            let mut fin = self.held.queue(side.held).fin();
             if fin.is_some_and(|fin| acked.is_after(fin.plus(1))) {
-                // The receiver accepted more than that: it never got this FIN.
-                self.held.forget_fin(side.held);
-                fin = None;
+                // The receiver accepted more than that: it never got these FINs.
+                let held = side.held;
+                self.held
+                    .forget_fins(held, |fin| acked.is_after(fin.plus(1)));
+                fin = self.held.queue(held).fin();
             }
+            let side = connection.side(place.to_server);
             // A FIN on a SYN counts once that is confirmed, as data does.
             if fin == Some(next) && side.phase != Phase::Syn {
                 return self.shut(connection, place, consumer);
@@ -143,7 +146,7 @@ impl Reassembler {
         let urgent = queue
             .urgent
             .is_some_and(|urgent| urgent.distance_from(side.next) >= 0);
-        if queue.root == NIL && queue.fin.is_none() && !urgent {
+        if queue.root == NIL && queue.fin().is_none() && !urgent {
             self.held.close(side.held);
             side.held = NIL;
         } else if moved {

@@ -77,7 +77,7 @@ impl Reassembler {
             }
         }
         if fin {
-            self.held.mark(queue, Some(segment.end), None);
+            self.held.add_fin(queue, segment.end);
         }
     }
 
@@ -92,7 +92,7 @@ impl Reassembler {
     ) {
         let held = connection.side(place.to_server).held;
         let first = self.held.first(held).map(|(_, first)| first.start);
-        let first = first.or(self.held.queue(held).fin);
+        let first = first.or(self.held.queue(held).fin());
         match first.filter(|&first| is_close(first, ack)) {
             Some(first) => {
                 let side = connection.side(place.to_server);
@@ -132,7 +132,7 @@ impl Reassembler {
         consumer: &mut C,
     ) {
         let held = connection.side(place.to_server).held;
-        self.held.forget_fin(held);
+        self.held.forget_fins(held, |_| true);
         let Some((_, first)) = self.held.first(held) else {
             return self.refuse_premature(connection, place, consumer);
         };

@@ -3,9 +3,9 @@
 use super::again::stream_id;
 use super::deliver::deliver;
 use super::segment::Segment;
-use super::{Place, Reassembler, count};
+use super::{Place, Reassembler, count, span};
 use crate::connection::{Connection, NIL, Phase};
-use crate::held::{Arrived, Standing, later};
+use crate::held::{Arrived, Standing, earlier, later};
 use crate::{Anomaly, Extent, StreamConsumer};
 use flowpin_config::SegmentOverlap;
 use flowpin_packet::{Seq, TcpFlags};
@@ -64,6 +64,13 @@ impl Reassembler {
             return;
         };
         let start = extent.start;
+        if self.replace_fins(connection, place, segment, extent) {
+            self.report_anomaly(connection, place, Anomaly::CloseIgnored, consumer);
+            let held = connection.side(place.to_server).held;
+            if self.held.queue(held).fin().is_none() {
+                consumer.goes_on(span(connection, place), false);
+            }
+        }
         // Without room to wait, it is believed if its receiver may have read it.
         let waits = match segment.standing {
             Standing::Expected => false,
@@ -90,6 +97,26 @@ impl Reassembler {
         }
     }
 
+    /// FINs that came before the bytes in their place: the receiver reads those if they are inside
+    /// its window. Returns whether there were any.
+    fn replace_fins(
+        &mut self,
+        connection: &mut Connection,
+        place: Place,
+        segment: &Segment<'_>,
+        extent: Extent,
+    ) -> bool {
+        let limit = self.limit(connection, place);
+        let side = connection.side(place.to_server);
+        if side.held == NIL || segment.is_doubted() || side.phase == Phase::Syn {
+            return false;
+        }
+        let end = limit.map_or(segment.end, |limit| earlier(limit, segment.end));
+        let data = Extent { end, ..extent };
+        self.held
+            .replace_fins(side.held, data, side.next, side.policy)
+    }
+
     /// How many bytes of a segment can be delivered without looking at held bytes.
     fn direct_len(&mut self, connection: &mut Connection, place: Place, new: Extent) -> u32 {
         let limit = self.limit(connection, place);
@@ -103,7 +130,7 @@ impl Reassembler {
         {
             end = first.start;
         }
-        let fin = self.held.queue(side.held).fin;
+        let fin = self.held.queue(side.held).fin();
         for limit in [limit, fin].into_iter().flatten() {
             if end.is_after(limit) {
                 end = later(limit, new.start);

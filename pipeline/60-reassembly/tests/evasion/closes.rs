@@ -225,3 +225,68 @@ const LEAST: [SegmentOverlap; 4] = [
     SegmentOverlap::Solaris,
     SegmentOverlap::Hpux,
 ];
+
+/// RFC 9293 §3.4: a FIN is one more byte of its segment. Data that comes later and is the next to be
+/// read replaces it; of several FINs the first one that is left ends the stream (observed with Linux
+/// 6.18).
+#[test]
+fn next_data_replaces_the_fins_among_it() {
+    let fin = |seq, bytes| Out {
+        flags: FIN,
+        ..client(seq, bytes)
+    };
+    for &(policy, ..) in SegmentOverlap::ALL {
+        for (name, fins, end) in [
+            ("its last byte", vec![fin(110, "")], None),
+            ("one among it", vec![fin(108, "")], None),
+            (
+                "one among it, one at its end",
+                vec![fin(108, ""), fin(111, "")],
+                Some(111),
+            ),
+            (
+                "in the other order",
+                vec![fin(111, ""), fin(108, "")],
+                Some(111),
+            ),
+            (
+                "one after it",
+                vec![fin(108, ""), fin(109, ""), fin(111, "")],
+                Some(111),
+            ),
+        ] {
+            let mut world = begun(policy);
+            for out in &fins {
+                world.send(out);
+            }
+            world.send(&client(107, "il\r\n"));
+            let acked = end.map_or(111, |end| end + 1);
+            world.send(&server(500, acked, ""));
+            assert_eq!(world.text(true), "GET /evil\r\n", "{policy:?} {name}");
+            let closed = world.log.closed.contains(&(3, true, Closed::Fin));
+            assert_eq!(closed, end.is_some(), "{policy:?} {name}");
+            if end.is_none() {
+                world.send(&client(111, "Host"));
+                assert_eq!(world.text(true), "GET /evil\r\nHost", "{policy:?} {name}");
+            } else {
+                world.send(&client(112, "phantom"));
+                world.end(3);
+                assert_eq!(world.text(true), "GET /evil\r\n", "{policy:?} {name}");
+            }
+        }
+    }
+}
+
+/// A FIN among bytes that wait already: to Linux they are what came first.
+#[test]
+fn bytes_that_wait_replace_a_fin_among_them() {
+    let mut world = begun(SegmentOverlap::Linux);
+    world.send(&client(109, "\r\nHost"));
+    world.send(&Out {
+        flags: FIN,
+        ..client(111, "")
+    });
+    world.send(&client(107, "il"));
+    assert_eq!(world.text(true), "GET /evil\r\nHost");
+    assert_eq!(world.log.closed, []);
+}
