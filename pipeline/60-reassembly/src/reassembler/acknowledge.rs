@@ -190,14 +190,15 @@ fn both_known(connection: &Connection) -> bool {
 }
 
 /// Whether an acknowledgement is at most the greatest window older than the last one, or than the
-/// bytes sent if those are fewer: more cannot be acknowledged. Nor can what comes before the SYN.
+/// bytes sent if those are fewer: more cannot be acknowledged. Nor can what comes before the first
+/// byte (Linux 6.18 drops even what acknowledges the SYN's own number).
 fn is_acceptable(side: &Side, sent: Seq, segment: &Segment<'_>) -> bool {
     let last = earlier(side.acked, sent);
     let window = u32::from(u16::MAX).wrapping_shl(side.shift.into());
     let passed = u32::try_from(side.offset)
         .unwrap_or(FAR_BYTES)
         .min(FAR_BYTES);
-    let syn = Seq(side.resume().0.wrapping_sub(passed).wrapping_sub(1));
-    let is_sent = !side.marks.has(Marks::SYN) || segment.ack.distance_from(syn) >= 0;
+    let first = Seq(side.resume().0.wrapping_sub(passed));
+    let is_sent = !side.marks.has(Marks::SYN) || segment.ack.distance_from(first) >= 0;
     is_sent && segment.ack.distance_from(last) >= window.cast_signed().wrapping_neg()
 }

@@ -356,8 +356,7 @@ impl Reassembler {
             }
             return;
         }
-        if self.is_doubted(connection, place, segment) || self.overruns(connection, place, segment)
-        {
+        if self.is_doubted(connection, place, segment) {
             segment.standing = Standing::Doubted;
         }
         // RFC 9293 §3.10.7.4: in SYN-RECEIVED it is answered by a RST with the number that it

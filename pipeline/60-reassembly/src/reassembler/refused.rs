@@ -12,7 +12,6 @@ use crate::StreamConsumer;
 use crate::connection::{Connection, FAR_BYTES, Marks, NIL, Phase, Side};
 use crate::held::{Standing, earlier};
 use crate::policy::skips_old_acks;
-use flowpin_config::SegmentOverlap;
 use flowpin_packet::TcpFlags;
 
 impl Reassembler {
@@ -45,20 +44,6 @@ impl Reassembler {
         self.place_bytes(connection, place, segment, consumer);
         self.advance(connection, place, None, consumer);
         true
-    }
-
-    /// Whether a segment begins inside the window and ends outside: Linux drops it as a whole if its
-    /// application has not read what came before (observed with 6.18), others take the first part.
-    pub(super) fn overruns(
-        &mut self,
-        connection: &mut Connection,
-        place: Place,
-        segment: &Segment<'_>,
-    ) -> bool {
-        let limit = self.limit(connection, place);
-        let side = connection.side(place.to_server);
-        let overruns = limit.is_some_and(|limit| segment.end.is_after(limit));
-        overruns && side.phase == Phase::Open && side.policy == SegmentOverlap::Linux
     }
 
     /// Stores the time stamp of a segment that its receiver reads (RFC 7323 §5.3, R3; §4.3: only if

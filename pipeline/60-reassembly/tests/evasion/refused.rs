@@ -1,6 +1,5 @@
 //! Time stamps and old acknowledgements: what the receiver refuses, and what shows that it did not.
 
-use crate::begun;
 use crate::support::{FIN, Out, SYN, SYN_ACK, World, client, options, server};
 use flowpin_config::{Named, SegmentOverlap};
 use flowpin_reassembly::Anomaly;
@@ -139,27 +138,6 @@ fn linux_accepts_a_time_stamp_one_tick_too_old() {
         assert_eq!(world.text(true).len() == 11, read, "{policy:?} {ticks}");
         let told = world.log.anomalies.contains(&Anomaly::OldTimestamp);
         assert_eq!(told, !read);
-    }
-}
-
-/// Linux drops a segment that ends beyond its window if its application has not read what came
-/// before; its acknowledgement shows that. Others read what is inside.
-#[test]
-fn a_segment_that_ends_beyond_the_window_may_be_dropped_as_a_whole() {
-    let (all, rest) = ("x".repeat(1010), "y".repeat(1000));
-    for (policy, acked, read) in [
-        (SegmentOverlap::Linux, 107, "y"),
-        (SegmentOverlap::Linux, 1107, "x"),
-        (SegmentOverlap::Bsd, 1107, "x"),
-    ] {
-        let mut world = begun(policy);
-        world.send(&client(107, &all));
-        world.send(&server(500, acked, ""));
-        world.send(&client(107, &rest));
-        world.send(&server(500, 1107, ""));
-        let text = world.text(true);
-        let whole = format!("GET /ev{}", read.repeat(1000));
-        assert!(text.starts_with(&whole), "{policy:?} {acked} {text}");
     }
 }
 
