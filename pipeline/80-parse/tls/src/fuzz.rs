@@ -303,6 +303,22 @@ pub(crate) mod tests {
         }
     }
 
+    /// RFC 8446 §5.1: a message may be cut over records anywhere, and records without content are
+    /// skipped.
+    #[test]
+    fn a_hello_in_any_records_gives_the_same_report() {
+        let whole = reported(&handshake(), usize::MAX);
+        for len in 1..150 {
+            let hello = client_hello("a.example");
+            let records = hello.chunks(len).map(|part| record(22, part));
+            let cut = records.collect::<Vec<_>>().join(&record(22, &[])[..]);
+            let mut turns = handshake();
+            turns[0].1 = cut;
+            assert_eq!(reported(&turns, usize::MAX), whole, "in records of {len}");
+            assert_eq!(reported(&turns, 7), whole, "in records of {len}");
+        }
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
 

@@ -29,39 +29,74 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     ],
 };
 
-/// A hello: its lengths agree inside each other. Waits for the whole of it, for what it tells.
+/// Type, length, version, random and length of the session of a hello (RFC 8446 §4.1.2).
+const HELLO_HEAD: usize = 4 + 2 + 32 + 1;
+
+/// A hello: its fields agree. Waits for the whole of it, for what it tells.
 fn handshake(look: &Look<'_>) -> Option<Answer> {
-    let mut cursor = look.cursor(1);
-    let version = cursor.be16()?;
-    let record = cursor.len16()?;
-    let kind = cursor.u8()?;
-    let len = cursor.len24()?;
-    // RFC 8446 §5.1: a record holds 2^14 bytes; older versions allowed 2^11 more.
-    if !(0x0300..=0x0304).contains(&version) || !(4..=18_432).contains(&record) {
+    let Some(message) = Beginning::of(look) else {
+        return Some(Answer::No);
+    };
+    let [kind, high, middle, low, major, minor, rest @ ..] = message.head;
+    if message.len == 0 {
+        return None;
+    }
+    if !matches!(kind, 1 | 2) {
+        // Without the hello: the capture began late. Encrypted: the handshake's end.
+        return midway(look);
+    }
+    if message.len < 4 {
+        return None;
+    }
+    let len = u32::from_be_bytes([0, high, middle, low]) as usize;
+    if !(38..=65_536).contains(&len) {
         return Some(Answer::No);
     }
-    match kind {
-        1 | 2 => {
-            if !(38..=65_536).contains(&len) {
-                return Some(Answer::No);
+    if message.len < HELLO_HEAD {
+        return None;
+    }
+    // 0x7fxx: drafts of 1.3 in a server's hello.
+    let is_known = matches!((major, minor), (3, 0..=4) | (0x7f, _));
+    let [.., session] = rest;
+    if !is_known || session > 32 {
+        return Some(Answer::No);
+    }
+    let is_whole = message.len >= len.saturating_add(4);
+    (look.ended || is_whole).then_some(Answer::Yes)
+}
+
+/// What the handshake records at the beginning of a side carry.
+///
+/// A message may be cut over records anywhere (RFC 8446 §5.1), also inside its header: a hello in
+/// records of a single byte is one that servers read. They also skip records without content, and
+/// as the RFC says, do not look at the records' versions.
+struct Beginning {
+    /// The first bytes; zeros after `len`.
+    head: [u8; HELLO_HEAD],
+    /// How many bytes there are, also after `head`.
+    len: usize,
+}
+
+impl Beginning {
+    /// None if these are no such records, or others come before the head of a message is whole.
+    fn of(look: &Look<'_>) -> Option<Self> {
+        let (mut head, mut len, mut at) = ([0; HELLO_HEAD], 0usize, 0usize);
+        while let Some([kind, major, _, high, low]) = look.array::<5>(at) {
+            let record = usize::from(u16::from_be_bytes([high, low]));
+            // A record holds 2^14 bytes; older versions allowed 2^11 more.
+            if kind != 22 || major != 3 || record > 18_432 {
+                return (len >= HELLO_HEAD).then_some(Self { head, len });
             }
-            let inner = cursor.be16()?;
-            cursor.skip(32)?;
-            let session = cursor.u8()?;
-            // 0x7fxx: drafts of 1.3 in a server's hello.
-            let known = (0x0300..=0x0304).contains(&inner) || inner >> 8 == 0x7f;
-            if !known || session > 32 {
-                return Some(Answer::No);
+            at = at.saturating_add(5);
+            let body = look.from(at);
+            let body = body.get(..record).unwrap_or(body);
+            for (to, from) in head.iter_mut().skip(len).zip(body) {
+                *to = *from;
             }
-            if look.ended || look.range(9, len).is_some() {
-                return Some(Answer::Yes);
-            }
-            None
+            len = len.saturating_add(body.len());
+            at = at.saturating_add(record);
         }
-        // A certificate or a key exchange without the hello: the capture began late.
-        11 | 12 | 14 | 16 | 4 if len.saturating_add(4) <= record => midway(look),
-        // Encrypted: the handshake's end, if it fills the record.
-        _ => midway(look),
+        Some(Self { head, len })
     }
 }
 
@@ -129,4 +164,54 @@ fn ssl2(look: &Look<'_>) -> Option<Answer> {
             && matches!(session, 0 | 16)
             && (16..=32).contains(&challenge),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{client, server};
+
+    /// A hello without what follows its session.
+    fn hello(kind: u8) -> Vec<u8> {
+        let (version, random, rest) = ([3, 3], [7; 32], [0; 20]);
+        let body = [&version[..], &random, &[0], &rest].concat();
+        let len = u8::try_from(body.len()).unwrap();
+        [&[kind, 0, 0, len][..], &body].concat()
+    }
+
+    /// `message` in records of `len` bytes.
+    fn records(message: &[u8], len: usize) -> Vec<u8> {
+        let each = message.chunks(len).flat_map(|part| {
+            let len = u8::try_from(part.len()).unwrap();
+            [&[22, 3, 1, 0, len][..], part].concat()
+        });
+        each.collect()
+    }
+
+    /// RFC 8446 §5.1: messages may be cut over records anywhere.
+    #[test]
+    fn a_hello_is_one_in_records_of_any_length() {
+        for len in 1..59 {
+            assert_eq!(client(&records(&hello(1), len)), Some("tls"), "{len}");
+            assert_eq!(server(&records(&hello(2), len)), Some("tls"), "{len}");
+        }
+    }
+
+    /// Servers skip records without content, and read any version of a record.
+    #[test]
+    fn records_without_content_and_versions_of_records_do_not_matter() {
+        let (begin, rest) = (records(&hello(1)[..3], 3), records(&hello(1)[3..], 59));
+        let other = [&[22, 3, 9][..], &rest[3..]].concat();
+        let parts = [&[22, 3, 9, 0, 0][..], &begin, &[22, 3, 0, 0, 0], &other];
+        assert_eq!(client(&parts.concat()), Some("tls"));
+    }
+
+    /// Records of other types do not come inside a message.
+    #[test]
+    fn a_near_miss_is_none() {
+        let (begin, rest) = (records(&hello(1)[..3], 3), records(&hello(1)[3..], 59));
+        let alert = [21, 3, 1, 0, 2, 1, 0];
+        assert_eq!(client(&[&begin[..], &alert, &rest].concat()), None);
+        assert_eq!(client(&records(&[1, 0, 0, 37, 3, 3, 0, 0], 2)), None);
+        assert_eq!(client(&records(&hello(1)[..30], 5)), None);
+    }
 }
