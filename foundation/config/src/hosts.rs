@@ -30,7 +30,8 @@ pub enum FragmentOverlap {
     Windows,
     /// New wins where it starts before old and ends no earlier.
     Solaris,
-    /// The datagram is discarded, unless it is an exact repetition (RFC 5722, RFC 8200 §4.5).
+    /// The datagram is discarded, unless new lies inside old: then new is (RFC 5722, RFC 8200
+    /// §4.5, and Linux).
     Refuse,
 }
 

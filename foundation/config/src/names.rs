@@ -145,7 +145,7 @@ impl Named for FragmentOverlap {
         (
             Self::Refuse,
             "refuse",
-            "discard the datagram, unless it is an exact repetition",
+            "discard the datagram, unless new lies inside old",
         ),
     ];
 }

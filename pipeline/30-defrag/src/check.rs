@@ -45,6 +45,12 @@ pub(crate) fn lengths(fragment: &FragmentRef, part: &Part<'_>) -> Result<(), Mal
     Ok(())
 }
 
+/// Whether a fragment ends where it begins. Linux forgets the whole datagram then, but not for an
+/// IPv6 fragment whose length is no multiple of 8.
+pub(crate) const fn is_empty(fragment: &FragmentRef, part: &Part<'_>) -> bool {
+    part.payload_len == 0 && (fragment.payload_len == 0 || !fragment.ipv6)
+}
+
 /// Whether a TCP header is cut so that a filter does not see its flags: RFC 1858 §3 names both
 /// the small first fragment and the second one at offset 8; RFC 3128 asks for both checks.
 pub(crate) const fn is_tiny(part: &Part<'_>) -> bool {

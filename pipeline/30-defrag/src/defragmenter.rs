@@ -5,7 +5,7 @@ use crate::check::{self, DATAGRAM_LEN_MAX};
 use crate::stats::{DefragStats, add};
 use crate::store::Part;
 use crate::store::refuses;
-use crate::store::{BLOCK_COST, BODY_COST, GivenUp, Key, Lies, NONE, Need, Nook, Store, blocks_of};
+use crate::store::{BLOCK_COST, BODY_COST, Key, Lies, NONE, Need, Nook, Store, blocks_of};
 use crate::{DefragOptions, Oddities};
 use flowpin_config::FragmentOverlap;
 use flowpin_counters::Loss;
@@ -84,6 +84,9 @@ impl Defragmenter {
         let key = Key::new(bytes, fragment, context);
         let policy = self.policy(&key);
         if let Err(refused) = self.check(fragment, &mut part, policy) {
+            if refuses(policy) && check::is_empty(fragment, &part) {
+                self.discard(&key);
+            }
             add(&mut self.stats.refused, 1);
             return Inserted::Refused(refused);
         }
@@ -159,6 +162,15 @@ impl Defragmenter {
         Ok(())
     }
 
+    /// Forgets the datagram that an empty fragment belongs to.
+    fn discard(&mut self, key: &Key) {
+        let there = self.store.find(key);
+        let is_capped = |number: &u32| self.store.get(*number).is_some_and(|slot| slot.is_capped);
+        if let Some(number) = there.filter(|number| !is_capped(number)) {
+            self.remove(number, Loss::FragmentOverlap);
+        }
+    }
+
     /// Starts a datagram with its first fragment to come.
     fn start(
         &mut self,
@@ -198,10 +210,8 @@ impl Defragmenter {
         let Some(slot) = self.store.get(number) else {
             return self.go_alone();
         };
-        match slot.given_up {
-            Some(GivenUp::Capped) => return self.go_alone(),
-            Some(GivenUp::Overlapped) => return self.overlap(Reason::Overlap),
-            None => {}
+        if slot.is_capped {
+            return self.go_alone();
         }
         if slot.count >= self.options.fragments_max {
             return self.cap(number, Loss::FragmentCount);
@@ -266,14 +276,16 @@ impl Defragmenter {
             return self.go_alone();
         };
         let lies = body.lies(part, blocks);
+        // Where overlaps are refused, what lies inside others is ignored, whatever its bytes.
+        let is_ignored = refuses(policy) && lies != Lies::Free && body.has_in_one_run(part.range());
         let refused = body.contradiction(part).or(match lies {
-            Lies::Alike if refuses(policy) => Some(Reason::Overlap),
-            Lies::Unlike if refuses(policy) => Some(Reason::OverlapDiffers),
+            Lies::Alike if refuses(policy) && !is_ignored => Some(Reason::Overlap),
+            Lies::Unlike if refuses(policy) && !is_ignored => Some(Reason::OverlapDiffers),
             _ => None,
         });
         if let Some(reason) = refused {
             if refuses(policy) {
-                self.give_up(number, GivenUp::Overlapped, Loss::FragmentOverlap);
+                self.remove(number, Loss::FragmentOverlap);
             }
             return self.overlap(reason);
         }
@@ -283,14 +295,21 @@ impl Defragmenter {
             Lies::Alike => Oddities::OVERLAP,
             Lies::Unlike => Oddities::OVERLAP_DIFFERS,
         });
-        if lies != Lies::Repeated {
-            self.store.charge(number, list_bytes as u64);
+        if is_ignored {
+            body.ignore(part);
+        } else {
+            if lies != Lies::Repeated {
+                self.store.charge(number, list_bytes as u64);
+            }
+            self.place(number, part, lies, policy);
         }
-        self.place(number, part, lies, policy);
         if let Some(slot) = self.store.get_mut(number) {
             slot.count = slot.count.saturating_add(1);
         }
         add(&mut self.stats.held, 1);
+        if is_ignored {
+            return Inserted::Held;
+        }
         self.finish(number)
     }
 

@@ -11,7 +11,7 @@
 
 use crate::defragmenter::{Defragmenter, Inserted};
 use crate::stats::add;
-use crate::store::{GivenUp, Key, Need};
+use crate::store::{Key, Need};
 use flowpin_counters::Loss;
 use flowpin_packet::{Layer, Reason, bad};
 
@@ -76,22 +76,17 @@ impl Defragmenter {
         self.stats.losses.count(loss, count);
     }
 
-    /// Loses a datagram's fragments but remembers its key until it would have timed out, so that
-    /// the rest of it does not start over.
-    pub(crate) fn give_up(&mut self, number: u32, why: GivenUp, loss: Loss) {
-        self.store.free_body(number);
-        let Some(slot) = self.store.get_mut(number) else {
-            return;
-        };
-        let count = u64::from(core::mem::take(&mut slot.count));
-        slot.given_up = Some(why);
-        self.stats.held = self.stats.held.saturating_sub(count);
-        self.stats.losses.count(loss, count);
-    }
-
-    /// Gives up a datagram that is over a cap; the fragment at hand goes on alone.
+    /// Loses the fragments of a datagram that is over a cap but remembers its key until it would
+    /// have timed out, so that the rest of it does not start over. The fragment at hand goes on
+    /// alone.
     pub(crate) fn cap(&mut self, number: u32, loss: Loss) -> Inserted {
-        self.give_up(number, GivenUp::Capped, loss);
+        self.store.free_body(number);
+        if let Some(slot) = self.store.get_mut(number) {
+            let count = u64::from(core::mem::take(&mut slot.count));
+            slot.is_capped = true;
+            self.stats.held = self.stats.held.saturating_sub(count);
+            self.stats.losses.count(loss, count);
+        }
         self.go_alone()
     }
 

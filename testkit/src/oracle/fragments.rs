@@ -22,7 +22,7 @@ pub enum Rule {
     Windows,
     /// As Solaris in Novak's paper.
     Solaris,
-    /// The datagram is given up.
+    /// The datagram is given up, unless the new piece lies inside old ones: as Linux since 4.19.
     Refuse,
 }
 
@@ -77,8 +77,10 @@ pub enum Outcome {
 pub struct Fragments {
     rule: Rule,
     len: Option<usize>,
-    given_up: bool,
     accepted: Vec<Piece>,
+    /// Where overlaps are refused: from where to where pieces came one after the other; the last
+    /// run reaches farthest.
+    runs: Vec<(usize, usize)>,
 }
 
 impl Fragments {
@@ -87,31 +89,50 @@ impl Fragments {
         Self {
             rule,
             len: None,
-            given_up: false,
             accepted: Vec::new(),
+            runs: Vec::new(),
         }
     }
 
     /// Adds a piece.
     pub fn insert(&mut self, piece: Piece) -> Outcome {
-        if self.given_up || self.contradicts(&piece) {
-            self.given_up |= self.rule == Rule::Refuse;
-            return Outcome::Refused;
-        }
+        let contradicts = self.contradicts(&piece);
         if self.rule == Rule::Refuse {
-            let is_repeated = |old: &Piece| old.offset == piece.offset && old.bytes == piece.bytes;
-            if self.accepted.iter().any(is_repeated) {
+            let is_inside =
+                |&(start, end): &(usize, usize)| start <= piece.offset && piece.end() <= end;
+            if contradicts {
+                return self.give_up();
+            }
+            if self.runs.iter().any(is_inside) {
                 self.note_len(&piece);
-                return self.conclude();
+                return Outcome::Held;
             }
             if self.accepted.iter().any(|old| old.overlaps(&piece)) {
-                self.given_up = true;
-                return Outcome::Refused;
+                return self.give_up();
             }
+            self.note_run(&piece);
+        }
+        if contradicts {
+            return Outcome::Refused;
         }
         self.note_len(&piece);
         self.accepted.push(piece);
         self.conclude()
+    }
+
+    /// What comes then is another datagram.
+    fn give_up(&mut self) -> Outcome {
+        *self = Self::new(self.rule);
+        Outcome::Refused
+    }
+
+    fn note_run(&mut self, piece: &Piece) {
+        let run = (piece.offset, piece.end());
+        match self.runs.last_mut() {
+            Some((_, end)) if *end == piece.offset => *end = piece.end(),
+            Some((_, end)) if *end > piece.offset => self.runs.insert(0, run),
+            _ => self.runs.push(run),
+        }
     }
 
     fn contradicts(&self, piece: &Piece) -> bool {

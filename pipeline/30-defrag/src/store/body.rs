@@ -128,6 +128,29 @@ impl Body {
         }
     }
 
+    /// Whether `part` lies inside one run of the fragments that are there, none of which overlap.
+    ///
+    /// A run is what Linux calls so (inet_frag_queue_insert): a fragment that follows the one that
+    /// reached farthest continues its run, any other one is a run by itself, also if it closes the
+    /// gap between two. A fragment across two runs is an overlap.
+    #[cold]
+    pub(crate) fn has_in_one_run(&self, part: Range) -> bool {
+        let is_in = |run: Range| run.start <= part.start && part.end <= run.end;
+        let mut last = Range::default();
+        for &range in &self.ranges {
+            if range.start == last.end {
+                last.end = range.end;
+            } else if range.end < last.end {
+                if is_in(range) {
+                    return true;
+                }
+            } else if is_in(core::mem::replace(&mut last, range)) {
+                return true;
+            }
+        }
+        is_in(last)
+    }
+
     /// How many blocks a fragment needs that are not there.
     pub(crate) fn blocks_missing(&self, range: Range) -> usize {
         spans(range)
@@ -197,6 +220,14 @@ impl Body {
         self.note_extent(part);
         self.keep_header(part);
         taken
+    }
+
+    /// Counts a fragment that is ignored, but for what it says of the datagram's length.
+    pub(crate) fn ignore(&mut self, part: &Part<'_>) {
+        self.count(part);
+        if !part.more {
+            self.len = Some(part.end());
+        }
     }
 
     /// Notes where a fragment ends: in the datagram, and in the capture.

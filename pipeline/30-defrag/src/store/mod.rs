@@ -27,7 +27,7 @@ pub(crate) use cost::{BLOCK_COST, BODY_COST, Need, SLOT_COST};
 pub(crate) use overlap::refuses;
 pub(crate) use part::{Part, slice};
 pub(crate) use pool::NONE;
-pub(crate) use slot::{GivenUp, Key, Nook};
+pub(crate) use slot::{Key, Nook};
 
 use block::Block;
 use cost::SLOT_COST_NARROW;
@@ -212,7 +212,7 @@ impl Store {
             (slot.older, slot.newer) = (older, NONE);
             (slot.host, slot.host_older, slot.host_newer) = (host, host_older, NONE);
             slot.count = 0;
-            slot.given_up = None;
+            slot.is_capped = false;
             slot.body = NONE;
         }
         self.charge(number, SLOT_COST);

@@ -48,15 +48,6 @@ impl Key {
     }
 }
 
-/// Why a datagram was given up while its fragments still come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum GivenUp {
-    /// It has too many, or does not fit into memory: those that come go on alone.
-    Capped,
-    /// They overlap where that is forbidden: those that come are refused too (RFC 5722 §4).
-    Overlapped,
-}
-
 /// A datagram under way, or what is remembered of one that was given up.
 #[derive(Debug)]
 pub(crate) struct Slot {
@@ -74,7 +65,8 @@ pub(crate) struct Slot {
     pub(crate) body: u32,
     /// Fragments that wait here.
     pub(crate) count: u16,
-    pub(crate) given_up: Option<GivenUp>,
+    /// It has too many fragments, or does not fit into memory: those that come go on alone.
+    pub(crate) is_capped: bool,
     pub(crate) nook: Nook,
 }
 
@@ -99,7 +91,7 @@ impl Slot {
             host_newer: NONE,
             body: NONE,
             count: 0,
-            given_up: None,
+            is_capped: false,
             nook: Nook::EMPTY,
         }
     }

@@ -1,7 +1,9 @@
 //! Fragments that overlap, or contradict each other or themselves.
 
+use super::policies::with_policy;
 use super::{Whole, assert_accounted, datagram_bytes, insert, insert_held, refusal};
-use crate::{DefragOptions, Defragmenter};
+use crate::{DefragOptions, Defragmenter, Inserted, Oddities};
+use flowpin_config::FragmentOverlap;
 use flowpin_counters::Loss;
 use flowpin_packet::Reason;
 
@@ -19,33 +21,82 @@ fn the_first_bytes_stay_in_ipv4() {
     assert_eq!(defragmenter.stats().absorbed, 3);
 }
 
-/// RFC 5722: a datagram with overlapping fragments is dropped, with those that are yet to come;
-/// an exact repetition is no overlap, the same range with other bytes is.
+/// RFC 5722, RFC 8200 §4.5: overlapping fragments end their datagram.
 #[test]
-fn overlap_ends_an_ipv6_datagram() {
-    let whole = Whole::new(true, 5, 0, vec![1; 40]);
-    let mut defragmenter = Defragmenter::new(DefragOptions::default());
-    insert_held(&mut defragmenter, &whole.fragment(0, 16, 0));
-    insert_held(&mut defragmenter, &whole.fragment(0, 16, 0));
-    assert_eq!(
-        refusal(&mut defragmenter, &whole.fragment(8, 24, 0)),
-        Reason::Overlap
-    );
-    assert_eq!(
-        refusal(&mut defragmenter, &whole.fragment(16, 40, 0)),
-        Reason::Overlap
-    );
-    let stats = defragmenter.stats();
-    assert_eq!((stats.losses.of(Loss::FragmentOverlap), stats.held), (4, 0));
+fn overlap_ends_a_datagram() {
+    for ipv6 in [false, true] {
+        let mut defragmenter = Defragmenter::new(with_policy(FragmentOverlap::Refuse));
+        let [whole, other] = [1, 2].map(|fill| Whole::new(ipv6, 5, 0, vec![fill; 40]));
+        for (later, expected) in [(&whole, Reason::Overlap), (&other, Reason::OverlapDiffers)] {
+            insert_held(&mut defragmenter, &whole.fragment(0, 16, 0));
+            let reason = refusal(&mut defragmenter, &later.fragment(8, 24, 0));
+            assert_eq!(reason, expected);
+        }
+        let stats = defragmenter.stats();
+        assert_eq!((stats.losses.of(Loss::FragmentOverlap), stats.held), (4, 0));
+        assert_accounted(&defragmenter);
+    }
+}
 
-    let mut defragmenter = Defragmenter::new(DefragOptions::default());
-    insert_held(&mut defragmenter, &whole.fragment(0, 16, 0));
-    let other = Whole::new(true, 5, 0, vec![2; 40]);
+/// Linux ignores a fragment that lies inside those that came one after the other, whatever its
+/// bytes and ends: the datagram is read. It is told all the same.
+#[test]
+fn what_lies_inside_others_is_ignored() {
+    for ipv6 in [false, true] {
+        let [whole, other] = [1, 2].map(|fill| Whole::new(ipv6, 5, 0, vec![fill; 40]));
+        for (from, to) in [(0, 16), (8, 16), (0, 24), (8, 24), (16, 24)] {
+            let mut defragmenter = Defragmenter::new(with_policy(FragmentOverlap::Refuse));
+            insert_held(&mut defragmenter, &whole.fragment(0, 16, 0));
+            insert_held(&mut defragmenter, &whole.fragment(16, 24, 0));
+            insert_held(&mut defragmenter, &other.fragment(from, to, 0));
+            assert_eq!(defragmenter.oddities(), Oddities::OVERLAP_DIFFERS);
+            let found = insert(&mut defragmenter, &whole.fragment(24, 40, 0)).expect("complete");
+            assert_eq!(datagram_bytes(&found), whole.bytes(), "{from} to {to}");
+            assert_accounted(&defragmenter);
+        }
+    }
+}
+
+/// What came in another order than its own is two runs for Linux, and a fragment across both an
+/// overlap; a last fragment that is ignored completes nothing.
+#[test]
+fn what_lies_across_runs_ends_a_datagram() {
+    let whole = Whole::new(false, 5, 0, vec![1; 40]);
+    let mut defragmenter = Defragmenter::new(with_policy(FragmentOverlap::Refuse));
+    insert_held(&mut defragmenter, &whole.fragment(8, 16, 0));
+    insert_held(&mut defragmenter, &whole.fragment(0, 8, 0));
     assert_eq!(
-        refusal(&mut defragmenter, &other.fragment(0, 16, 0)),
-        Reason::OverlapDiffers
+        refusal(&mut defragmenter, &whole.fragment(0, 16, 0)),
+        Reason::Overlap
     );
-    assert_accounted(&defragmenter);
+    insert_held(&mut defragmenter, &whole.fragment(0, 16, 0));
+    let mut last = whole.fragment(0, 16, 0);
+    last.1.more = false;
+    // It begins later: a datagram by itself is no fragment.
+    (last.1.offset, last.1.payload_len, last.1.captured_len) = (8, 8, 8);
+    insert_held(&mut defragmenter, &last);
+    assert_eq!(defragmenter.stats().held, 2);
+}
+
+/// Linux forgets a datagram when an empty fragment of it comes.
+#[test]
+fn an_empty_fragment_ends_a_datagram() {
+    for (policy, ipv6, from, to, is_ended) in [
+        (FragmentOverlap::Refuse, false, 16, 16, true),
+        (FragmentOverlap::Refuse, false, 16, 20, true),
+        (FragmentOverlap::Refuse, true, 16, 16, true),
+        (FragmentOverlap::Refuse, true, 16, 20, false),
+        (FragmentOverlap::First, false, 16, 16, false),
+    ] {
+        let whole = Whole::new(ipv6, 5, 0, vec![1; 40]);
+        let mut defragmenter = Defragmenter::new(with_policy(policy));
+        insert_held(&mut defragmenter, &whole.fragment(0, 16, 0));
+        let _ = refusal(&mut defragmenter, &whole.fragment(from, to, 0));
+        let rest = whole.fragment(16, 40, 0);
+        let inserted = defragmenter.insert(&rest.0, &rest.1, 0);
+        let is_complete = matches!(inserted, Inserted::Complete(_));
+        assert_eq!(!is_complete, is_ended, "{policy:?} {ipv6} {from} to {to}");
+    }
 }
 
 /// A second last fragment that ends elsewhere contradicts the first.
