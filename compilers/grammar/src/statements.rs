@@ -202,6 +202,7 @@ impl<'a> Statements<'a> {
                 let (message, fields) = self.named(message, fields)?;
                 Op::AnswerSame { message, fields }
             }
+            ("clear", []) => Op::ClearAll,
             ("clear", [field]) => Op::Clear(self.field(field, ANY_KIND)?),
             ("anomaly", [Name(name, at)]) => Op::Anomaly(self.anomaly(name, *at)?),
             ("peer", [Name(name, at)]) => Op::Peer(condition(self.read, name, *at)?),

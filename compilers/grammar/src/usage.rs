@@ -68,7 +68,7 @@ const STATEMENTS: &[(&str, &str)] = &[
         "answer",
         "answer(MESSAGE), answer(MESSAGE, FIELD) or answer(MESSAGE, FIELD, FIELD)",
     ),
-    ("clear", "clear(FIELD)"),
+    ("clear", "clear(FIELD) or clear()"),
     ("anomaly", "anomaly(NAME)"),
     ("peer", "peer(CONDITION) or peer(CONDITION, FROM)"),
     ("stop", "stop()"),

@@ -257,6 +257,8 @@ pub enum Op {
     },
     /// The direction's field is unset.
     Clear(FieldId),
+    /// All that the grammar does not keep are.
+    ClearAll,
     /// An anomaly.
     Anomaly(u16),
     /// The other direction goes on in a start condition, from its next token on.

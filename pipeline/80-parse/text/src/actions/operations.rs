@@ -131,6 +131,7 @@ impl<S: MessageSink> Actor<'_, S> {
                 self.begin_feed(condition, is_last);
             }
             Op::Clear(field) => self.clear_field(field),
+            Op::ClearAll => self.clear(),
             Op::Anomaly(anomaly) => self.anomaly(anomaly),
             Op::Peer(condition) => self.peer.saved.begin(condition),
             Op::PeerFrom(condition, from) => {

@@ -10,4 +10,5 @@ mod mail_gaps;
 mod redis;
 mod sip;
 mod smtp;
+mod smuggling;
 mod support;
