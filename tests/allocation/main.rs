@@ -88,6 +88,9 @@ fn allocations(capture: &Path, pipeline: &str, cut: Cut) -> usize {
     count
 }
 
+/// What the threads' timing may cost on a busy machine: one in a thousand packets would be more.
+const FEW: usize = 32;
+
 /// Long runs must not allocate more often than short ones (40,000 packets more, and no more than
 /// a few allocations), on any thread: the pieces, batches,
 /// tables and buffers of the start serve until the end.
@@ -112,7 +115,10 @@ fn packets_cause_no_allocation() {
             .map(|path| allocations(path, pipeline, cut));
         println!("{pipeline}: {short}, {middle}, {long} allocations");
         // How many pieces and batches are under way at once depends on the threads' timing, too.
-        assert!(long <= middle + 8, "{pipeline}: {middle} against {long}");
-        assert!(middle <= short + 8, "{pipeline}: {short} against {middle}");
+        assert!(long <= middle + FEW, "{pipeline}: {middle} against {long}");
+        assert!(
+            middle <= short + FEW,
+            "{pipeline}: {short} against {middle}"
+        );
     }
 }
