@@ -64,7 +64,7 @@ pub struct Reception {
 }
 
 /// How many ticks a time stamp may be older than the last one (observed with Linux 6.18).
-pub(crate) const fn stamp_slack(policy: SegmentOverlap) -> i32 {
+pub(crate) const fn stamp_slack(policy: SegmentOverlap) -> u32 {
     match policy {
         SegmentOverlap::Linux | SegmentOverlap::OldLinux => 1,
         _ => 0,

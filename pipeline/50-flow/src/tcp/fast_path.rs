@@ -119,6 +119,7 @@ fn take_ack(hot: &mut Hot, cold: &mut Cold, meta: &PacketMeta, side: usize) -> b
         || meta.ack != hot.next[side ^ 1]
         || !stays_below_wrap(meta)
         || hot.bits.has(Bits::BEHIND_ACK | (Bits::BEHIND_ACK << 1))
+        || hot.seen.is_challenged()
     {
         return false;
     }

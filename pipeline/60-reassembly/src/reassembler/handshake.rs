@@ -274,7 +274,10 @@ fn has_gone_on(side: &Side, peer: &Side, segment: &Segment<'_>) -> bool {
 /// so long and still known.
 pub(super) fn is_stale(side: &Side, segment: &Segment<'_>) -> bool {
     let slack = stamp_slack(side.policy);
-    let older = |stamp: u32| stamp.wrapping_sub(side.stamp).cast_signed() < -slack;
+    let older = |stamp: u32| {
+        let latest = stamp.wrapping_add(slack);
+        latest.wrapping_sub(side.stamp).cast_signed() < 0
+    };
     side.marks.has(Marks::STAMPED) && side.stamp != 0 && segment.stamp.is_some_and(older)
 }
 

@@ -160,8 +160,8 @@ impl Reassembler {
     }
 }
 
-/// Whether a stream has no number yet, or only that of a SYN-ACK for another SYN, and the other side
-/// has only sent a SYN, as far as seen.
+/// Whether a stream has no number yet, or only that of a SYN-ACK for another SYN, and the other
+/// side has only sent a SYN, as far as seen.
 pub(super) fn is_premature(connection: &mut Connection, place: Place) -> bool {
     let (side, peer) = connection.both(place.to_server);
     let is_answered = side.marks.has(Marks::SYN);

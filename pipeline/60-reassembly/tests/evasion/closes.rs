@@ -226,9 +226,9 @@ const LEAST: [SegmentOverlap; 4] = [
     SegmentOverlap::Hpux,
 ];
 
-/// RFC 9293 §3.4: a FIN is one more byte of its segment. Data that comes later and is the next to be
-/// read replaces it; of several FINs the first one that is left ends the stream (observed with Linux
-/// 6.18).
+/// RFC 9293 §3.4: a FIN is one more byte of its segment. Data that comes later and is the next to
+/// be read replaces it; of several FINs the first one that is left ends the stream (observed with
+/// Linux 6.18).
 #[test]
 fn next_data_replaces_the_fins_among_it() {
     let fin = |seq, bytes| Out {

@@ -76,8 +76,8 @@ fn what_no_receiver_believes_changes_nothing() {
     }
 }
 
-/// RFC 5961 §5.2: data whose acknowledgement is more than a window old is not read; nor is data that
-/// acknowledges what comes before the first byte, if its receiver does not acknowledge it.
+/// RFC 5961 §5.2: data whose acknowledgement is more than a window old is not read; nor is data
+/// that acknowledges what comes before the first byte, if its receiver does not acknowledge it.
 #[test]
 fn data_with_a_very_old_acknowledgement_is_not_read() {
     for (ack, read) in [
