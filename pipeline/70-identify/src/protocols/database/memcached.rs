@@ -23,6 +23,15 @@ pub(super) const PROTOCOL: Protocol = Protocol {
                 r"|(NOT_)?STORED\r\n|TOUCHED\r\n)",
             ),
         ),
+        // Errors first, to lines that were no commands.
+        Rule::pattern(
+            "memcached-error",
+            On::Tcp,
+            concat!(
+                r"((CLIENT_)?ERROR( [ -~]*)?\r\n)+(END\r\n|(NOT_)?(STORED|FOUND)\r\n|DELETED\r\n",
+                r"|TOUCHED\r\n|VALUE [!-~]+ [0-9]+ [0-9]+|VERSION [0-9]|(HD|EN|MN)[ \r]|VA [0-9])",
+            ),
+        ),
         // A meta command's flags are one letter each, some with a word.
         Rule::pattern(
             "memcached-meta",
@@ -78,6 +87,8 @@ mod tests {
             (false, b"VALUE n 0 2 9\r\n10\r\nEND\r\n"),
             (false, b"NOT_STORED\r\n"),
             (false, b"VA 3 O1\r\nxyz\r\n"),
+            (false, b"ERROR\r\nERROR\r\nVALUE a 0 2\r\nhi\r\nEND\r\n"),
+            (false, b"CLIENT_ERROR bad data chunk\r\nERROR\r\nSTORED\r\n"),
         ] {
             let about = bytes.escape_ascii();
             let found = if to_server {

@@ -11,6 +11,7 @@ mod postgresql;
 mod redis;
 
 use crate::Protocol;
+pub(super) use redis::is_login_or_end;
 
 pub(super) const ALL: &[&Protocol] = &[
     &cassandra::PROTOCOL,
