@@ -40,9 +40,9 @@ const SCAN: &[Column<ScanRecord>] = &[
     column(
         "kind",
         Kind::Enum,
-        "`vertical`: ports of a host; `horizontal`: hosts by one port (four of five targets); \
-         `block`: several hosts by several ports each, from two on; `sparse`: both, few of each; \
-         `distributed`: a host by many sources.",
+        "`vertical`: ports of a host; `horizontal`: hosts by one port (four of five targets), or \
+         most of them by one of a few each; `block`: several hosts by several ports each, from two \
+         on; `sparse`: both, few of each; `distributed`: a host by many sources.",
         |row| Value::Text(row.kind.name()),
     ),
     column(

@@ -163,6 +163,55 @@ fn two_hosts_with_many_ports_are_a_block() {
     }
 }
 
+/// Hosts that are asked for one of a few ports each are no block: no host has several.
+#[test]
+fn hosts_with_one_of_two_ports_each_are_horizontal() {
+    let mut events = Events::default();
+    for number in 0..60 {
+        let port = if number % 2 == 0 { 22 } else { 23 };
+        let conn = Conn::new(host(1), host(100 + number), port, Probe::Syn);
+        let time = T0 + u64::from(number) * 5 * MS;
+        events.with(time, conn, Steps::REFUSED);
+    }
+    let scan = records(events).only_scan();
+    assert_eq!((scan.kind, scan.hosts), (ScanKind::Horizontal, 60));
+}
+
+/// The kind is the same when targets are no longer kept one by one: hosts that share no port are a
+/// block as others are, and one host that has nearly all is not, whenever its turn comes.
+#[test]
+fn the_kind_is_the_same_beyond_the_exact_sets() {
+    let shared = |number: u32| (number / 400, number);
+    let two = |number: u32| (number % 2, number);
+    let one = |number: u32| (u32::from(number % 100 == 0) * (1 + number / 100), number);
+    let late = |number: u32| match number {
+        0..2500 => (1 + number, 22),
+        _ => (0, number),
+    };
+    let wide = |number: u32| (number, 22 + number % 2);
+    let cases: [(u32, &dyn Fn(u32) -> (u32, u32), ScanKind); 5] = [
+        (8000, &shared, ScanKind::Block),
+        (8000, &two, ScanKind::Block),
+        (8000, &one, ScanKind::Vertical),
+        (40_000, &late, ScanKind::Vertical),
+        (8000, &wide, ScanKind::Horizontal),
+    ];
+    for (nth, (count, target, kind)) in cases.into_iter().enumerate() {
+        let mut events = Events::default();
+        for number in 0..count {
+            let (whom, port) = target(number);
+            let conn = Conn::new(host(1), host(100 + whom), 1000 + port as u16, Probe::Syn);
+            events.with(T0 + u64::from(number) * MS / 10, conn, Steps::REFUSED);
+        }
+        let all = records(events);
+        let kinds: Vec<_> = all.scans.iter().map(|(_, scan)| scan.kind).collect();
+        assert_eq!(kinds.last(), Some(&kind), "{nth}: {kinds:?}");
+        if nth != 3 {
+            assert!(kinds.iter().all(|one| *one == kind), "{nth}: {kinds:?}");
+        }
+    }
+}
+
 /// Beyond the exact sets the counts stay within 5 %.
 #[test]
 fn a_scan_of_all_ports_of_many_hosts_is_counted_within_five_percent() {

@@ -243,8 +243,8 @@ pub(super) fn is_enough(probe: Probe, targets: &Targets, options: &ScanOptions) 
     options.is_enough(probe) && targets.exact_len() >= options.failures_min as usize
 }
 
-/// Over what a scan spreads: one host or one port has four of five targets; or several have several
-/// each; or it has no lines.
+/// Over what a scan spreads: one host or one port has four of five targets; or it has no lines; or
+/// hosts have one port each, or several.
 pub(super) fn kind(counts: &Counts) -> ScanKind {
     let Counts { hosts, ports, .. } = *counts;
     let is_one = |most: u64| most * 5 >= counts.targets * 4;
@@ -254,6 +254,10 @@ pub(super) fn kind(counts: &Counts) -> ScanKind {
         ScanKind::Horizontal
     } else if counts.targets < LINE_MIN * hosts && counts.targets < LINE_MIN * ports {
         ScanKind::Sparse
+    } else if 2 * counts.deep_targets < counts.targets {
+        ScanKind::Horizontal
+    } else if counts.deep == 1 {
+        ScanKind::Vertical
     } else {
         ScanKind::Block
     }

@@ -19,6 +19,9 @@ pub(in crate::merger) struct Counts {
     pub(in crate::merger) host_most: u64,
     /// Targets of the port that has most.
     pub(in crate::merger) port_most: u64,
+    /// Hosts that were asked for several ports, and their targets.
+    pub(in crate::merger) deep: u64,
+    pub(in crate::merger) deep_targets: u64,
 }
 
 /// The targets of a source by host and by port, and how many there are of each.
@@ -76,6 +79,10 @@ impl Targets {
         for line in hosts.values() {
             counts.host_most = counts.host_most.max(line.targets);
             counts.once[1] += u64::from(line.attempts == 1);
+            if line.targets > 1 {
+                counts.deep += 1;
+                counts.deep_targets += line.targets;
+            }
         }
         for line in ports.values() {
             counts.port_most = counts.port_most.max(line.targets);

@@ -3,14 +3,19 @@
 use super::{Counts, Outcome, Target};
 use crate::sketch::{Distinct, hash_target};
 
-/// Some 30 KB.
+/// Some 40 KB.
 #[derive(Debug)]
 pub(in crate::merger) struct Sketch {
     hosts: Distinct<4096>,
     targets: Distinct<4096>,
     outcomes: [Distinct<4096>; 4],
     ports: Vec<u64>,
+    /// The targets by host, twice, each time in 16 parts by other bits of the host's hash: of a host
+    /// that has most, one part has it in both.
+    parts: [[Distinct<256>; PARTS]; 2],
 }
+
+const PARTS: usize = 16;
 
 impl Sketch {
     pub(super) fn new() -> Self {
@@ -19,12 +24,21 @@ impl Sketch {
             targets: Distinct::new(),
             outcomes: [(); 4].map(|()| Distinct::new()),
             ports: vec![0; 1 << 10],
+            parts: [(); 2].map(|()| [(); PARTS].map(|()| Distinct::new())),
         }
     }
 
     pub(super) fn add(&mut self, target: &Target, outcome: Outcome) {
         let hash = hash_target(&target.host.address, target.port);
-        self.hosts.add(hash_target(&target.host.address, 0));
+        let mut host = hash_target(&target.host.address, 0);
+        self.hosts.add(host);
+        for parts in &mut self.parts {
+            // Not the bits that count hosts.
+            host = host.rotate_left(4);
+            if let Some(part) = parts.get_mut(host as usize & (PARTS - 1)) {
+                part.add(hash);
+            }
+        }
         self.targets.add(hash);
         let outcome = outcome.min(Outcome::Idle);
         if let Some(sketch) = self.outcomes.get_mut(outcome as usize) {
@@ -45,14 +59,17 @@ impl Sketch {
         let targets = targets.max(hosts.max(ports)).min(hosts * ports);
         let outcomes = [half_open.estimate() + idle.estimate(), closed.estimate()];
         let [open, closed, filtered] = shares(targets, outcomes, filtered.estimate());
-        // Where targets are hardly more than ports, one host has nearly all of them.
-        let most = |lines: u64, others: u64| {
-            if others == 1 || targets <= lines + lines / 4 && lines > others {
-                targets
-            } else {
-                targets / others.max(1)
-            }
+        let host_most = match hosts {
+            1 => targets,
+            _ => self.of_one_host().clamp(targets / hosts, targets),
         };
+        // Where targets are hardly more than hosts, one port may have nearly all of them.
+        let port_most = match ports {
+            0 | 1 => targets,
+            _ if targets <= hosts + hosts / 4 && hosts > ports => targets,
+            _ => targets / ports,
+        };
+        let is_deep = targets >= 2 * hosts;
         Counts {
             hosts,
             ports,
@@ -61,9 +78,18 @@ impl Sketch {
             closed,
             filtered,
             once: [targets, hosts, ports],
-            host_most: most(ports, hosts),
-            port_most: most(hosts, ports),
+            host_most,
+            port_most,
+            deep: if is_deep { hosts } else { 0 },
+            deep_targets: if is_deep { targets } else { 0 },
         }
+    }
+
+    /// About how many targets the host has that has most; a few too many where others share its
+    /// parts.
+    fn of_one_host(&self) -> u64 {
+        let most = |parts: &[Distinct<256>; PARTS]| parts.iter().map(Distinct::estimate).max();
+        self.parts.iter().filter_map(most).min().unwrap_or(0)
     }
 }
 
