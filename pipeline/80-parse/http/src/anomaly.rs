@@ -53,6 +53,9 @@ anomalies! {
     NameEmpty = "http_name_empty", "A field without a name.";
     NameOdd = "http_name_odd", "A field's name with white space or control bytes inside.";
     Folded = "http_folded", "A field that continues in the next line (obs-fold).";
+    FieldIndented = "http_field_indented",
+        "A line that begins with a blank behind the first line of a message: it continues no \
+         field, and is none (RFC 9112 §2.2).";
     HeadEndOdd = "http_head_end_odd",
         "A line of a head that contains only blanks, carriage returns or NUL bytes: some \
          receivers end the head there.";

@@ -37,9 +37,7 @@ impl<S: MessageSink> Turn<'_, S> {
         } else if could_begin(first) {
             self.mine.phase = Phase::FirstLine;
         } else {
-            self.sink.fits(false);
-            self.report(Anomaly::NotARequest);
-            self.lose(Phase::Lost);
+            self.no_request(Phase::Lost);
         }
         rest
     }

@@ -109,6 +109,9 @@ impl Side {
     /// The next response may begin anywhere: no byte is missing before it.
     pub(crate) const ANYWHERE: u16 = 1 << 9;
 
+    /// What was no request came since the last one: servers answer that too.
+    pub(crate) const NO_REQUEST: u16 = 1 << 14;
+
     /// The version of the last message: one of these, or none.
     pub(crate) const VERSIONS: u16 = 15 << 10;
 
@@ -166,6 +169,8 @@ pub(crate) struct Queue {
     pub(crate) first: u32,
     pub(crate) last: u32,
     pub(crate) len: u32,
+    /// The request that follows what was none.
+    pub(crate) behind_none: u32,
     /// Transactions so far.
     pub(crate) depth: u32,
     /// Requests beyond the limit; their responses get records of their own.
@@ -194,6 +199,7 @@ impl Connection {
             queue: Queue {
                 first: NONE,
                 last: NONE,
+                behind_none: NONE,
                 len: 0,
                 depth: 0,
                 unkept: 0,

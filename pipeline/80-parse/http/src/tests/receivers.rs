@@ -192,6 +192,88 @@ fn odd_ends_of_heads_are_told() {
     );
 }
 
+/// RFC 9112 §2.2: a line that begins with a blank right behind the first line is no field, nor are
+/// those that continue it. Whoever takes it for one sees another host.
+#[test]
+fn an_indented_line_behind_the_first_one_is_no_field() {
+    for indented in [
+        " Host: a\r\n",
+        "\tHost: a\r\n",
+        " Host: a\r\n Content-Length: 9\r\n",
+        " : a\r\n",
+    ] {
+        let request = format!("GET / HTTP/1.1\r\n{indented}Host: b\r\n\r\n{NEXT}");
+        let found = read(&[(C, request.as_bytes())]);
+        let folded = indented.matches('\n').count() > 1;
+        let mut expected = vec![
+            "field_indented",
+            "method=GET host=b uri=/",
+            "method=GET uri=/2",
+        ];
+        if folded {
+            expected.insert(0, "folded");
+        }
+        assert_eq!(found, expected, "{indented:?}");
+    }
+    let turns = [
+        (C, NEXT.as_bytes()),
+        (S, b"HTTP/1.1 200 OK\r\n Content-Length: 9\r\n\r\n"),
+    ];
+    assert_eq!(
+        read(&turns),
+        ["field_indented", "method=GET uri=/2 status=200"]
+    );
+}
+
+/// Servers answer what is no request as well: its refusal is not the next request's, whose own
+/// answer is.
+#[test]
+fn the_answer_to_what_is_no_request_is_not_the_next_requests() {
+    let bad = "HTTP/1.1 400 Bad\r\nContent-Length: 0\r\n\r\n";
+    let first = NEXT.replace("/2", "/1");
+    let pipelined = format!("{first}FOO\r\n\r\n{NEXT}");
+    let told = |responses: String| read(&[(C, pipelined.as_bytes()), (S, responses.as_bytes())]);
+    // It closes then.
+    assert_eq!(
+        told(format!("{OK}{bad}")),
+        [
+            "not_a_request",
+            "method=GET uri=/1 status=200",
+            "status=400",
+            "method=GET uri=/2"
+        ]
+    );
+    // It goes on, or it has passed over it.
+    let all = [
+        "not_a_request",
+        "method=GET uri=/1 status=200",
+        "status=400",
+    ];
+    assert_eq!(
+        told(format!("{OK}{bad}{OK}")),
+        [&all[..], &["method=GET uri=/2 status=200"]].concat()
+    );
+    assert_eq!(
+        told(format!("{OK}{OK}")),
+        [&all[..2], &["method=GET uri=/2 status=200"]].concat()
+    );
+    // It was alone: the next refusal is the next request's.
+    let turns = [
+        (C, &b"FOO\r\n"[..]),
+        (S, bad.as_bytes()),
+        (C, NEXT.as_bytes()),
+        (S, bad.as_bytes()),
+    ];
+    assert_eq!(
+        read(&turns),
+        [
+            "not_a_request",
+            "status=400",
+            "method=GET uri=/2 status=400"
+        ]
+    );
+}
+
 /// What is told of a request and a response with something behind it; the next response is the next
 /// request's.
 fn passed(request: &str, response: &str, body: &str) -> String {

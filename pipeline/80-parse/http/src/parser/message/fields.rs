@@ -34,6 +34,12 @@ impl<S: MessageSink> Turn<'_, S> {
     #[cold]
     pub(crate) fn odd_line(&mut self, line: &[u8]) {
         let colon = memchr(b':', line);
+        // A line that continues another one has come with it: this is the first one. RFC 9112 §2.2:
+        // it is ignored, with those that continue it.
+        if matches!(line.first(), Some(b' ' | b'\t')) && colon.is_some() {
+            self.tell_bytes(line);
+            return self.report(Anomaly::FieldIndented);
+        }
         let Some((name, after)) = colon.and_then(|at| line.split_at_checked(at)) else {
             self.tell_bytes(line);
             if is_blank(line) {

@@ -2,7 +2,7 @@
 
 use crate::anomaly::Anomaly;
 use crate::parser::turn::Turn;
-use crate::state::{NONE, Phase, Text, Transaction};
+use crate::state::{NONE, Phase, Side, Text, Transaction};
 use crate::syntax::{
     Method, RequestLine, Version, looks_like_request, might_be_request, request_line,
 };
@@ -34,10 +34,17 @@ impl<S: MessageSink> Turn<'_, S> {
     pub(crate) fn check_request_begins(&mut self) {
         let begin = self.pools.texts.whole(&self.mine.line);
         if begin.is_some_and(|begin| !might_be_request(begin)) {
-            self.sink.fits(false);
-            self.report(Anomaly::NotARequest);
-            self.lose(Phase::LostInLine);
+            self.no_request(Phase::LostInLine);
         }
+    }
+
+    /// What should begin a request does not. The server may answer it.
+    #[cold]
+    pub(crate) fn no_request(&mut self, phase: Phase) {
+        self.sink.fits(false);
+        self.report(Anomaly::NotARequest);
+        self.lose(phase);
+        self.mine.set(Side::NO_REQUEST);
     }
 
     /// Whether it is a request.
@@ -45,9 +52,7 @@ impl<S: MessageSink> Turn<'_, S> {
         let found =
             request_line(line).filter(|found| found.version != Version::Old || is_old(found));
         let Some(mut found) = found else {
-            self.sink.fits(false);
-            self.report(Anomaly::NotARequest);
-            self.lose(Phase::Lost);
+            self.no_request(Phase::Lost);
             return false;
         };
         if is_cut {
@@ -76,6 +81,10 @@ impl<S: MessageSink> Turn<'_, S> {
             }
         }
         self.enqueue(handle);
+        if self.mine.has(Side::NO_REQUEST) {
+            self.mine.clear(Side::NO_REQUEST);
+            self.queue.behind_none = handle;
+        }
         if found.method == Method::Other {
             self.keep(Text::Method, found.name);
         }

@@ -35,7 +35,10 @@ impl<S: MessageSink> Turn<'_, S> {
         if found.odd_status {
             self.report(Anomaly::StatusOdd);
         }
-        let handle = self.next_answered();
+        let handle = match self.answers_no_request(found.status) {
+            true => self.open(),
+            false => self.next_answered(),
+        };
         self.mine.transaction = handle;
         if let Some(transaction) = self.pools.transactions.get_mut(handle) {
             transaction.bits |= Transaction::HAS_RESPONSE;

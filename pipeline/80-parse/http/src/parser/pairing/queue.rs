@@ -1,7 +1,7 @@
 //! Pairing: responses are sent in the order of their requests (RFC 9112 §9.3.2).
 
 use crate::parser::turn::Turn;
-use crate::state::{NONE, Transaction};
+use crate::state::{NONE, Side, Transaction};
 use flowpin_counters::Loss;
 use flowpin_parser::slot_bytes;
 use flowpin_record::MessageSink;
@@ -52,6 +52,23 @@ impl<S: MessageSink> Turn<'_, S> {
         }
         queue.last = handle;
         queue.len = queue.len.wrapping_add(1);
+    }
+
+    /// Whether a response is to what was no request, before the request that is next: by its status,
+    /// as some servers pass over that and answer the request.
+    #[inline]
+    pub(crate) fn answers_no_request(&mut self, status: u16) -> bool {
+        let queue = &mut *self.queue;
+        if queue.first == NONE {
+            // It was alone.
+            self.theirs.clear(Side::NO_REQUEST);
+        }
+        if queue.behind_none == NONE || queue.first != queue.behind_none || status < 200 {
+            return false;
+        }
+        queue.behind_none = NONE;
+        // Bad request, method not allowed, not implemented, version not supported.
+        matches!(status, 400 | 405 | 501 | 505)
     }
 
     /// The transaction of the next response: the oldest without one, or a new one.
@@ -139,6 +156,7 @@ impl<S: MessageSink> Turn<'_, S> {
     /// Responses may have been lost with missing bytes: if the client always waited for the
     /// response to its last request, only the last queued request can still be answered.
     pub(crate) fn skip_unanswered(&mut self) {
+        self.queue.behind_none = NONE;
         if self.queue.pipelined {
             return;
         }
