@@ -19,6 +19,22 @@ pub enum Input {
 }
 
 impl Input {
+    /// Whether a path ends like the name of a capture: of one that rotation numbered, too
+    /// (`a.pcap3`), compressed or not.
+    pub fn is_capture_name(path: &Path) -> bool {
+        let ending = |path: &Path| {
+            let ending = path.extension().unwrap_or_default();
+            ending.to_string_lossy().to_ascii_lowercase()
+        };
+        let inner = match ending(path).as_str() {
+            "gz" | "zst" | "lz4" | "xz" => &path.with_extension(""),
+            _ => path,
+        };
+        let ending = ending(inner);
+        let ending = ending.trim_end_matches(|letter: char| letter.is_ascii_digit());
+        ["pcap", "pcapng", "cap", "pcapn", "ntar", "dmp"].contains(&ending)
+    }
+
     /// What a path on the command line means: `-` is standard input.
     pub fn at(path: &Path) -> Self {
         if path == Path::new("-") {

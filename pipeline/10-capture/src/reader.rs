@@ -106,8 +106,12 @@ impl Reader {
         Ok(reader)
     }
 
-    /// Says about compressed bytes that they are.
+    /// Says about compressed bytes that they are; and if they are damaged, that: what a damaged
+    /// byte becomes is found not to be one only some bytes later.
     fn refusal(&mut self, refusal: Refusal) -> Refusal {
+        if self.compression != Compression::None && self.failure.is_none() {
+            self.read_more(DOUBT_LEN);
+        }
         match (self.compression, self.failure.take()) {
             (Compression::None, _) => refusal,
             (compression, Some(message)) => Refusal::Undecodable(compression, message),
@@ -452,6 +456,8 @@ impl Reader {
 
 /// Bytes looked at to tell what a file is.
 const HEAD_LEN: usize = 64;
+/// Decompressed bytes within which damage shows that has made a capture's header unreadable.
+const DOUBT_LEN: usize = 64 << 10;
 /// Bytes of a file that lie so far from a page border are read to memory that does, too.
 const READ_ALIGN: usize = 4096;
 /// Room for what is carried over from piece to piece, so that it rarely has to grow.

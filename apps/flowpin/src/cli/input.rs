@@ -54,18 +54,7 @@ impl InputArgs {
 /// Whether an argument is a capture by the ending of its name, so that `-r *.pcap` works as
 /// expected. No word of the filter language has such an ending.
 pub(super) fn is_capture_name(word: &OsString) -> bool {
-    let path = Path::new(word);
-    let is = |path: &Path, endings: &[&str]| {
-        path.extension()
-            .and_then(|ending| ending.to_str())
-            .is_some_and(|ending| endings.contains(&ending.to_ascii_lowercase().as_str()))
-    };
-    let inner = if is(path, &["gz", "zst", "lz4", "xz"]) {
-        path.with_extension("")
-    } else {
-        path.to_owned()
-    };
-    is(&inner, &["pcap", "pcapng", "cap", "pcapn", "ntar", "dmp"])
+    flowpin_config::Input::is_capture_name(Path::new(word))
 }
 
 #[cfg(test)]

@@ -107,9 +107,11 @@ fn run<K: StreamSink>(
     for input in &report.inputs {
         if let Some(damage) = &input.damage {
             let path = input.path.display();
-            tell(format_args!(
-                "flowpin: {path}: {damage}; everything before it is written"
-            ));
+            let rest = match input.unopened {
+                true => "the other inputs are written",
+                false => "everything before it is written",
+            };
+            tell(format_args!("flowpin: {path}: {damage}; {rest}"));
         }
     }
     Ok(Done {

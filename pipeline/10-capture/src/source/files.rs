@@ -6,13 +6,14 @@ use crate::format::Damage;
 use crate::inputs::{Candidate, candidates};
 use crate::link;
 use crate::live::Live;
+use crate::magic::Refusal;
 use crate::reader::{Reader, Unopened};
 use crate::report::FileReport;
 use flowpin_config::Input;
 use flowpin_packet::Timestamp;
 use std::collections::VecDeque;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// One capture of the input.
 pub(super) struct CaptureFile {
@@ -142,6 +143,13 @@ impl Files {
                 self.push(report, Some(0), None);
                 return Ok(true);
             }
+            Err(Unopened::Refused(refusal))
+                if in_directory && is_missed(&refusal, &report.path) =>
+            {
+                report.damage = Some(unopened(refusal.to_string()));
+                self.push(report, Some(0), None);
+                return Ok(true);
+            }
             Err(Unopened::Refused(_)) if in_directory => {
                 self.skipped += 1;
                 return Ok(false);
@@ -190,6 +198,17 @@ impl Files {
     fn ready(mut self) -> Result<Self, CaptureError> {
         self.pending.make_contiguous().sort_unstable();
         self.bytes_total = self.files.iter().map(|file| file.size).sum();
+        // Found in directories, and none of them can be begun.
+        let mut damages = self.files.iter().map(|file| file.report.damage.as_ref());
+        if let Some(first) = self.files.first()
+            && let Some(damage) = &first.report.damage
+            && damages.all(|damage| damage.is_some_and(|damage| damage.unopened))
+        {
+            return Err(CaptureError::NotACapture {
+                path: first.report.path.clone(),
+                found: damage.what.clone(),
+            });
+        }
         if let Some(first) = self.files.first()
             && self.files.iter().all(|file| file.report.is_unsupported())
         {
@@ -251,11 +270,21 @@ fn open_raw(candidate: &Candidate, attention: &Attention) -> io::Result<(Raw, Op
     }
 }
 
+/// Whether what is refused would be missed, though it was found and not named: its packing breaks
+/// off before it shows what it holds, or its name says that it is a capture.
+fn is_missed(refusal: &Refusal, path: &Path) -> bool {
+    matches!(refusal, Refusal::Undecodable(..)) || Input::is_capture_name(path)
+}
+
 fn unreadable(source: &io::Error) -> Damage {
+    unopened(source.to_string())
+}
+
+const fn unopened(what: String) -> Damage {
     Damage {
         unopened: true,
         offset: 0,
         decompressed: false,
-        what: source.to_string(),
+        what,
     }
 }

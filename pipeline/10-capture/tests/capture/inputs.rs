@@ -35,8 +35,8 @@ fn a_directory_gives_all_its_captures_in_name_order() {
     fs::write(dir.path().join("c.pcap"), &capture).unwrap();
     let packed = compress(Compression::Zstd, &capture);
     fs::write(dir.path().join("b/no-capture-by-name.txt"), packed).unwrap();
-    fs::write(dir.path().join("a.pcap"), "not a capture at all").unwrap();
-    fs::write(dir.path().join("empty.pcap"), "").unwrap();
+    fs::write(dir.path().join("a.txt"), "not a capture at all").unwrap();
+    fs::write(dir.path().join("empty"), "").unwrap();
     // A pipe would wait for ever, a circle of links would never end.
     let pipe = dir.path().join("pipe");
     assert!(
@@ -64,6 +64,66 @@ fn a_directory_gives_all_its_captures_in_name_order() {
         (progress.files_done, progress.files_total, progress.packets),
         (2, 2, 6)
     );
+}
+
+/// What would be missed is named: packing that breaks off before a capture's header, and whatever
+/// is called like a capture and is none. What else is no capture is passed over.
+#[test]
+fn damaged_files_of_a_directory_are_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let put = |name: &str, bytes: &[u8]| fs::write(dir.path().join(name), bytes).unwrap();
+    let capture = kinds()[0].capture(&three());
+    put("whole", &capture);
+    let mut damaged = Vec::new();
+    let mut harm = |name: String, bytes: &[u8]| {
+        put(&name, bytes);
+        damaged.push(name);
+    };
+    for (ending, compression) in [
+        ("gz", Compression::Gzip),
+        ("zst", Compression::Zstd),
+        ("lz4", Compression::Lz4),
+        ("xz", Compression::Xz),
+    ] {
+        let packed = compress(compression, &capture);
+        for len in [6, 12, 20] {
+            harm(format!("cut{len}.{ending}"), &packed[..len]);
+        }
+        harm(format!("one.pcap.{ending}"), &packed[..1]);
+        harm(format!("empty.pcapng.{ending}"), &[]);
+        harm(
+            format!("of-nothing.CAP.{ending}"),
+            &compress(compression, &[]),
+        );
+        let mut wrong = packed.clone();
+        wrong[12..].fill(0xff);
+        harm(format!("wrong.{ending}"), &wrong);
+        put(
+            &format!("text.{ending}"),
+            &compress(compression, &[b'x'; 200]),
+        );
+    }
+    harm("empty.pcap".into(), &[]);
+    harm("rotated.pcap17".into(), &[]);
+    harm("text.dmp".into(), b"text");
+    harm("zeros.pcapng".into(), &[0; 5000]);
+    put("readme", b"text");
+    put("empty", b"");
+    let mut source = open(&[file(dir.path())]).unwrap();
+    assert_eq!(drain(&mut source).unwrap().len(), 3);
+    let report = source.report();
+    let named = report.files.iter().filter(|file| {
+        let damage = file.damage.as_ref();
+        damage.is_some_and(|damage| damage.unopened || damage.what.contains("header"))
+    });
+    let name = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_owned();
+    let named: Vec<_> = named.map(|file| name(&file.path)).collect();
+    damaged.sort();
+    assert_eq!(named, damaged);
+    assert_eq!(report.files_skipped, 6);
+    // Of a folder with nothing else, there is nothing to analyse.
+    fs::remove_file(dir.path().join("whole")).unwrap();
+    open(&[file(dir.path())]).err().unwrap();
 }
 
 /// Each mistake is one line with the path in it, and says whose mistake it is.
