@@ -37,7 +37,7 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return usage(error),
     };
-    if let Err(error) = signals::survive_file_limits() {
+    if let Err(error) = signals::survive() {
         tell(format_args!("flowpin: {error}"));
         return Exit::Failed.into();
     }

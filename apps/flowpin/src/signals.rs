@@ -4,8 +4,9 @@
 //!  INT, TERM  the first stops the run cleanly, and ends the process if nothing moves for a second;
 //!             the second ends it at once; the third has its default effect
 //!  XFSZ       nothing by itself: the write beyond the limit fails and is reported
-//!  HUP        reopens log files that were moved away
-//!  USR1       counters to standard error
+//!  HUP        `run`: reopens log files that were moved away; others: stops as TERM does, but is
+//!             never a second signal, and nothing if it was ignored already, as under nohup
+//!  USR1       `run`: counters to standard error; others: nothing
 //! ```
 
 use crate::exit::Exit;
@@ -24,27 +25,70 @@ use std::time::{Duration, Instant};
 #[derive(Debug, Default)]
 pub(crate) struct Signals {
     which: Arc<AtomicUsize>,
+    /// HUP has asked, alone or beside another.
+    hung_up: Arc<AtomicBool>,
     /// No thread listens any more: signals have their default effect.
     over: Arc<AtomicBool>,
     listeners: Vec<(Handle, JoinHandle<()>)>,
 }
 
-/// Lets writes past `ulimit -f` fail as writes to a full disk do.
+/// Lets writes past `ulimit -f` fail as writes to a full disk do, and a question for counters that
+/// has no answer do no harm.
 ///
 /// # Errors
 /// The system refuses the handler.
-pub(crate) fn survive_file_limits() -> io::Result<()> {
-    flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false))).map(drop)
+pub(crate) fn survive() -> io::Result<()> {
+    for signal in [SIGXFSZ, SIGUSR1] {
+        flag::register(signal, Arc::new(AtomicBool::new(false)))?;
+    }
+    Ok(())
 }
 
 impl Signals {
-    /// Lets INT and TERM stop a run, and end the process if the run cannot react: while it writes
-    /// to a pipe without a reader, or reads from a disk that does not respond.
+    /// Lets INT, TERM and HUP stop a command, and end the process if it cannot react: while it
+    /// writes to a pipe without a reader, or reads from a disk that does not respond.
     ///
     /// # Errors
     /// The system refuses the handlers or the thread.
     pub(crate) fn install(control: &Control) -> io::Result<Self> {
         let mut signals = Self::default();
+        let mut stops = vec![SIGINT, SIGTERM];
+        if !is_ignored(SIGHUP) {
+            flag::register_conditional_default(SIGHUP, Arc::clone(&signals.over))?;
+            flag::register(SIGHUP, Arc::clone(&signals.hung_up))?;
+            flag::register(SIGHUP, Arc::clone(&control.stop))?;
+            stops.push(SIGHUP);
+        }
+        signals.stop_by(control, &stops)?;
+        Ok(signals)
+    }
+
+    /// Lets INT and TERM stop a run as [`Self::install`] does, and does `on_hangup` for each HUP and
+    /// `on_user` for each USR1, on a thread of its own: until this is dropped.
+    ///
+    /// # Errors
+    /// The system refuses the handlers or the threads.
+    pub(crate) fn listen(
+        control: &Control,
+        mut on_hangup: impl FnMut() + Send + 'static,
+        mut on_user: impl FnMut() + Send + 'static,
+    ) -> io::Result<Self> {
+        let mut signals = Self::default();
+        signals.stop_by(control, &[SIGINT, SIGTERM])?;
+        signals.hear(&[SIGHUP, SIGUSR1], "signals", move |mut arriving| {
+            for signal in arriving.forever() {
+                match signal {
+                    SIGHUP => on_hangup(),
+                    _ => on_user(),
+                }
+            }
+        })?;
+        Ok(signals)
+    }
+
+    /// `stops`: of HUP the flags are set already.
+    fn stop_by(&mut self, control: &Control, stops: &[i32]) -> io::Result<()> {
+        let signals = self;
         for signal in [SIGINT, SIGTERM] {
             flag::register_conditional_default(signal, Arc::clone(&signals.over))?;
             let number = usize::try_from(signal).unwrap_or_default();
@@ -52,33 +96,12 @@ impl Signals {
             flag::register(signal, Arc::clone(&control.stop))?;
         }
         let (watched, over) = (control.clone(), Arc::clone(&signals.over));
-        signals.hear(&[SIGINT, SIGTERM], "stop", move |mut arriving| {
+        signals.hear(stops, "stop", move |mut arriving| {
             if let Some(signal) = arriving.forever().next()
                 && let Some(end) = watch(&watched, &mut arriving, signal)
             {
                 over.store(true, Ordering::Relaxed);
                 end_at_once(end);
-            }
-        })?;
-        Ok(signals)
-    }
-
-    /// Does `on_hangup` for each HUP and `on_user` for each USR1, on a thread of its own: until
-    /// this is dropped.
-    ///
-    /// # Errors
-    /// The system refuses the handlers or the thread.
-    pub(crate) fn listen(
-        &mut self,
-        mut on_hangup: impl FnMut() + Send + 'static,
-        mut on_user: impl FnMut() + Send + 'static,
-    ) -> io::Result<()> {
-        self.hear(&[SIGHUP, SIGUSR1], "signals", move |mut arriving| {
-            for signal in arriving.forever() {
-                match signal {
-                    SIGHUP => on_hangup(),
-                    _ => on_user(),
-                }
             }
         })
     }
@@ -103,6 +126,7 @@ impl Signals {
     pub(crate) fn received(&self) -> Option<u8> {
         // Relaxed: nothing else is published with it; the run has ended.
         match self.which.load(Ordering::Relaxed) {
+            0 if self.hung_up.load(Ordering::Relaxed) => u8::try_from(SIGHUP).ok(),
             0 => None,
             number => u8::try_from(number).ok(),
         }
@@ -126,16 +150,32 @@ struct AtOnce {
     why: &'static str,
 }
 
+/// Whether the process was started with this signal ignored, where the system tells.
+fn is_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
+}
+
 /// Waits until the command has ended, or is to be ended: another signal has come, or nothing has
 /// moved for [`PATIENCE`].
 fn watch(control: &Control, arriving: &mut Arriving, signal: i32) -> Option<AtOnce> {
     let mut last = Moves::now(control);
     let mut since = Instant::now();
+    let mut signal = signal;
     while !arriving.handle().is_closed() {
         thread::sleep(LOOK_EVERY);
-        if let Some(signal) = arriving.pending().next() {
-            let why = "stopped by a second signal";
-            return Some(AtOnce { signal, why });
+        // A session that ends sends HUP beside others, in any order: it never makes two.
+        for another in arriving.pending().filter(|&another| another != SIGHUP) {
+            if signal != SIGHUP {
+                let why = "stopped by a second signal";
+                return Some(AtOnce {
+                    signal: another,
+                    why,
+                });
+            }
+            signal = another;
         }
         let now = Moves::now(control);
         if now.is_beyond(&last) {

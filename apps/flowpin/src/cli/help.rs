@@ -21,7 +21,7 @@ Exit codes:
   2  usage, configuration or filter error; an output that would replace something
   3  input unreadable: nothing was analysed
   4  input truncated or damaged: everything before the damage is analysed
-  130, 143  stopped by INT or TERM: everything read by then is analysed";
+  129, 130, 143  stopped by HUP (not `run`), INT or TERM: everything read by then is analysed";
 
 pub(super) const RUN_ABOUT: &str = "\
 Analyses captures and writes a record for each connection, application message, scan, flood and \
@@ -63,7 +63,7 @@ Exit codes:
   2  usage, configuration or filter error; an output that would replace something
   3  input unreadable: nothing was analysed
   4  input truncated or damaged: everything before the damage is analysed
-  130, 143  stopped by INT or TERM: everything read by then is analysed
+  129, 130, 143  stopped by HUP (not `run`), INT or TERM: everything read by then is analysed
 
 Signals:
   INT, TERM  stop, and write the results so far; a second signal ends the process at once, as does

@@ -3,13 +3,16 @@
 use super::print;
 use crate::cli::Cli;
 use crate::exit::{Exit, Failure};
+use crate::signals::Signals;
 use anyhow::{Context, anyhow};
 use clap::CommandFactory;
 use clap_complete::Shell;
 use clap_mangen::Man;
 use flowpin_disk::{Existing, Output, Reads, check_folder, earlier};
+use flowpin_engine::Control;
 use std::io::{self, Write};
 use std::path::Path;
+use std::sync::atomic::Ordering;
 
 /// Prints a completion script.
 pub(crate) fn completions(shell: Shell) -> Result<Exit, Failure> {
@@ -47,11 +50,13 @@ pub(crate) fn manual(what: Option<&Path>, force: bool) -> Result<Exit, Failure> 
     check_folder(word).map_err(Failure::usage)?;
     // All that is in the way is named before anything is written.
     earlier(word, existing, &Reads::default(), is_page).map_err(Failure::usage)?;
+    let control = Control::default();
+    let signals = Signals::install(&control).map_err(Failure::failed)?;
     std::fs::create_dir_all(word)
-        .and_then(|()| write_pages(&pages, word, existing))
+        .and_then(|()| write_pages(&pages, word, existing, &control))
         .with_context(|| format!("cannot write manual pages to {}", word.display()))
         .map_err(Failure::failed)?;
-    Ok(Exit::Done)
+    Ok(signals.received().map_or(Exit::Done, Exit::Signal))
 }
 
 /// The page of a command, by its name (`run`, `gen-http`) or the page's (`flowpin-run`).
@@ -75,9 +80,12 @@ fn pages(mut command: clap::Command) -> Vec<Man> {
     pages
 }
 
-/// Writes pages; each replaces an older one when it is whole.
-fn write_pages(pages: &[Man], dir: &Path, existing: Existing) -> io::Result<()> {
+/// Writes pages until a signal comes; each replaces an older one when it is whole.
+fn write_pages(pages: &[Man], dir: &Path, existing: Existing, control: &Control) -> io::Result<()> {
     for man in pages {
+        if control.stop.load(Ordering::Relaxed) {
+            break;
+        }
         let mut page = Vec::new();
         man.render(&mut page)?;
         let path = dir.join(man.get_filename());

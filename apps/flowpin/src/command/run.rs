@@ -28,12 +28,10 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     }
     plan.identify.cache = plan.identify.cache.or_else(cache_folder);
     let control = Control::default();
-    let mut signals = Signals::install(&control).map_err(Failure::failed)?;
     let counters = Counters::new(&control, bar(args, &plan));
     let (reopens, asked) = (control.clone(), counters.clone());
-    signals
-        .listen(move || reopens.reopen_outputs(), move || asked.print())
-        .map_err(Failure::failed)?;
+    let (on_hangup, on_user) = (move || reopens.reopen_outputs(), move || asked.print());
+    let signals = Signals::listen(&control, on_hangup, on_user).map_err(Failure::failed)?;
     if let Some(Address(address)) = plan.live.metrics {
         Metrics::serve(address, &control, &counters).map_err(|error| {
             Failure::usage(anyhow!("cannot listen on {address} (--metrics): {error}"))

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::Stdio;
 
-const SIGNALS: [(&str, i32); 2] = [("INT", 130), ("TERM", 143)];
+const SIGNALS: [(&str, i32); 3] = [("INT", 130), ("TERM", 143), ("HUP", 129)];
 
 fn is_empty(folder: &Path) -> bool {
     std::fs::read_dir(folder).unwrap().next().is_none()
@@ -76,6 +76,58 @@ fn copies_that_are_stopped_are_not_there() {
             }
         }
     }
+}
+
+/// What asks for counters, and a hangup beside TERM, as at the end of a session in any order, do no
+/// harm: the end is an orderly one.
+#[test]
+fn a_hangup_beside_another_signal_is_no_second_one() {
+    for (names, exit) in [
+        (&["USR1", "TERM", "HUP"][..], 143),
+        (&["HUP", "TERM"], 143),
+        (&["USR1", "HUP", "HUP"], 129),
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("trace.pcap");
+        let words = ["gen", "http", "--connections", "50000000", "-w"];
+        let mut command = command(&[&words[..], &[text(&path)]].concat());
+        let child = command.stderr(Stdio::piped()).stdout(Stdio::null()).spawn();
+        let child = child.unwrap();
+        patiently("handlers", || stops(child.id()));
+        patiently("a trace", || !is_empty(dir.path()));
+        // All at once, and not one after the other.
+        kill("STOP", child.id());
+        names.iter().for_each(|name| kill(name, child.id()));
+        kill("CONT", child.id());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(code(&output), exit, "{names:?} {output:?}");
+        assert!(output.stderr.is_empty(), "{names:?} {output:?}");
+        assert!(is_empty(dir.path()), "{names:?}");
+    }
+}
+
+/// Under `nohup` the end of the session does not end the command.
+#[test]
+fn nohup_is_heeded() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("out.pcapng");
+    let program = env!("CARGO_BIN_EXE_flowpin");
+    let line = format!(
+        "trap '' HUP; exec {program} gen replicate --copies 2 -r - -w {}",
+        text(&path)
+    );
+    let mut shell = std::process::Command::new("bash");
+    let shell = shell.args(["-c", &line]).stdin(Stdio::piped());
+    let mut child = shell.stdout(Stdio::null()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    patiently("handlers", || stops(child.id()));
+    kill("HUP", child.id());
+    kill("USR1", child.id());
+    let whole = std::fs::read(capture("http.pcapng")).unwrap();
+    stdin.write_all(&whole).unwrap();
+    drop(stdin);
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert!(path.exists());
 }
 
 /// Where nobody can be told (a full disk behind standard error), the exit code still tells.
