@@ -88,7 +88,7 @@ impl Filters {
 
     fn compile(&self, number: u16, order: Order) -> Result<Program, CaptureError> {
         let failed = |message: String| CaptureError::Filter {
-            expression: self.expression.clone(),
+            expression: shown(&self.expression),
             link: format!("{number} ({})", link::link_name(number)),
             message: match advice::advice(&self.expression) {
                 Some(advice) => format!("{message}; {advice}"),
@@ -155,19 +155,34 @@ fn dlt(number: u16, order: Order) -> i32 {
     link::dlt(number)
 }
 
+/// An expression in a message: its beginning, if it is long.
+fn shown(expression: &str) -> String {
+    match expression.char_indices().nth(SHOWN_MAX) {
+        Some((end, _)) => format!("{}…", expression.get(..end).unwrap_or_default()),
+        None => expression.to_owned(),
+    }
+}
+
 /// What an expression costs to compile: its words, of which those of ports become many
-/// instructions.
+/// instructions, and its operators, which do as well. An address has a slash and a range a dash,
+/// which are none.
 fn weight(expression: &str) -> usize {
-    let is_end = |letter: char| letter.is_whitespace() || "()!&|".contains(letter);
-    let words = expression.split(is_end).filter(|word| !word.is_empty());
-    words
-        .map(|word| if word.starts_with("port") { 13 } else { 1 })
-        .sum()
+    let is_operator = |letter: char| "!&|+*%^[]<>=~".contains(letter);
+    let is_end = |letter: char| letter.is_whitespace() || "()".contains(letter);
+    let words = expression.split(|letter: char| is_end(letter) || is_operator(letter));
+    let words = words.filter(|word| !word.is_empty()).map(|word| {
+        let signs = word.matches(['/', '-']).count().saturating_sub(1);
+        signs + if word.starts_with("port") { 13 } else { 1 }
+    });
+    words.sum::<usize>() + expression.matches(is_operator).count() / 2
 }
 
 /// Of expressions that libpcap's optimizer gets: it takes a time that grows with the cube of their
 /// length, minutes for a thousand hosts. Heavier ones run as they are written.
 const WEIGHT_OPTIMIZED: usize = 200;
+
+/// Letters of an expression in a message.
+const SHOWN_MAX: usize = 200;
 
 const TOO_LONG: &str = "it is too long (some 1,000 hosts or 200 ports are possible): name \
                         networks, or filter in several runs";

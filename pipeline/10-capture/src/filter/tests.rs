@@ -1,6 +1,7 @@
 //! The interpreter against libpcap's own.
 
 use super::program::Program;
+use super::{WEIGHT_MAX, weight};
 use proptest::prelude::*;
 
 const EXPRESSIONS: &[&str] = &[
@@ -40,5 +41,34 @@ proptest! {
         let ours = Program::new(theirs.get_instructions()).unwrap();
         let wire_len = u32::try_from(frame.len()).unwrap();
         prop_assert_eq!(ours.accepts(&frame, wire_len), theirs.filter(&frame));
+    }
+}
+
+/// What libpcap takes a time for that grows with the square of the length is refused by its weight,
+/// however it is written; lists of hosts and networks are not.
+#[test]
+fn operators_weigh_as_words_do() {
+    for (begin, again, end) in [
+        ("ip[0", "+0", "]=1"),
+        ("ip[0", "-0", "]=1"),
+        ("ip[0", "/1", "]=1"),
+        ("ip[0", "&1", "]=1"),
+        ("ip[0]=1", "|1", ""),
+        ("ip[0]=", "-", "1"),
+        ("len=1", "<<1", ""),
+        ("", "!", "ip"),
+        ("", "not ", "ip"),
+        ("len", "+(1)", "=0"),
+    ] {
+        let expression = format!("{begin}{}{end}", again.repeat(30_000));
+        assert!(weight(&expression) > WEIGHT_MAX, "{begin}{again}{end}");
+    }
+    for one in [
+        "host 2001:db8::1 or ",
+        "net 10.0.0.0/8||",
+        "host a-host or ",
+    ] {
+        let expression = one.repeat(1000);
+        assert!(weight(&expression) <= WEIGHT_MAX, "{one}");
     }
 }

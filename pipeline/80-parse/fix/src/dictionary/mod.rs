@@ -4,6 +4,7 @@
 //! with one line per field. Loading it only finds where the lines start; a line is parsed on
 //! lookup.
 
+mod bounds;
 mod quickfix;
 
 use std::borrow::Cow;

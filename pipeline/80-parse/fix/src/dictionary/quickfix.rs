@@ -3,7 +3,7 @@
 use super::Dictionary;
 use roxmltree::{Document, Node};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Why a data dictionary cannot be read.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -30,6 +30,7 @@ pub enum BadDictionary {
 }
 
 pub(super) fn load(dictionary: &mut Dictionary, xml: &str) -> Result<(), BadDictionary> {
+    super::bounds::check(xml)?;
     let document = Document::parse(xml)?;
     let root = document.root_element();
     if root.tag_name().name() != "fix" {
@@ -42,6 +43,8 @@ pub(super) fn load(dictionary: &mut Dictionary, xml: &str) -> Result<(), BadDict
         dictionary,
         tags: BTreeMap::new(),
         components: BTreeMap::new(),
+        groups: BTreeMap::new(),
+        members: 0,
     };
     for section in elements(root).filter(|section| named(*section, "fields")) {
         loading.fields(section)?;
@@ -60,6 +63,9 @@ pub(super) fn load(dictionary: &mut Dictionary, xml: &str) -> Result<(), BadDict
             _ => {}
         }
     }
+    for (group, members) in loading.groups {
+        loading.dictionary.add_members(group, members.into_iter());
+    }
     Ok(())
 }
 
@@ -67,6 +73,9 @@ struct Loading<'d, 'x> {
     dictionary: &'d mut Dictionary,
     tags: BTreeMap<&'x str, u32>,
     components: BTreeMap<&'x str, Node<'x, 'x>>,
+    groups: BTreeMap<u32, BTreeSet<u32>>,
+    /// Members visited so far: components stand for theirs wherever they are named.
+    members: usize,
 }
 
 impl<'x> Loading<'_, 'x> {
@@ -128,6 +137,11 @@ impl<'x> Loading<'_, 'x> {
         }
         let deeper = depth.saturating_add(1);
         for child in elements(parent) {
+            self.members = self.members.saturating_add(1);
+            if self.members > MEMBERS_MAX {
+                let what = format!("components stand for more than {MEMBERS_MAX} members in all");
+                return Err(bad(child, what));
+            }
             let name = attribute(child, "name")?;
             if named(child, "component") {
                 let Some(&component) = self.components.get(name) else {
@@ -140,7 +154,7 @@ impl<'x> Loading<'_, 'x> {
                 return Err(bad(child, format!("there is no field {name:?}")));
             };
             if let Some(group) = group {
-                self.dictionary.add_members(group, core::iter::once(tag));
+                self.groups.entry(group).or_default().insert(tag);
             }
             if named(child, "group") {
                 self.members(child, Some(tag), deeper)?;
@@ -152,6 +166,10 @@ impl<'x> Loading<'_, 'x> {
 
 /// Nesting of components and groups; dictionaries in use reach about eight levels.
 const DEPTH_MAX: usize = 32;
+
+/// Members of all messages, components taken apart; dictionaries in use reach some 100,000. Without
+/// a limit, components that each name the next one twice would stand for 2^[`DEPTH_MAX`].
+const MEMBERS_MAX: usize = 1 << 22;
 
 fn elements<'x>(parent: Node<'x, 'x>) -> impl Iterator<Item = Node<'x, 'x>> {
     parent.children().filter(Node::is_element)
@@ -216,6 +234,23 @@ mod tests {
         assert!(dictionary.load_quickfix("<fix>").is_err());
         let error = dictionary.load_quickfix("<a/>").unwrap_err().to_string();
         assert!(error.contains("<a>"));
+    }
+
+    /// Components that double at each level are refused before they have filled the day.
+    #[test]
+    fn components_that_multiply_are_refused() {
+        let levels: String = (0..31)
+            .map(|level| {
+                let next = format!("<component name='C{}'/>", level + 1);
+                format!("<component name='C{level}'>{next}{next}</component>")
+            })
+            .collect();
+        let xml = format!(
+            "<fix><messages><message name='A' msgtype='A'><component name='C0'/></message>\
+             </messages><components>{levels}<component name='C31'/></components><fields/></fix>"
+        );
+        let error = Dictionary::default().load_quickfix(&xml).unwrap_err();
+        assert!(error.to_string().contains("members in all"), "{error}");
     }
 
     /// A component that contains itself is refused instead of followed without end.
