@@ -5,7 +5,7 @@ use crate::RunError;
 use crate::output::messages;
 use flowpin_capture::{CaptureError, Source};
 use flowpin_config::{Format, Plan};
-use flowpin_disk::{Existing, Reads, check as check_file, check_folder, create, remove};
+use flowpin_disk::{Existing, Identity, Reads, check as check_file, check_folder, create, remove};
 use flowpin_output::{Disk, earlier_extracted};
 use flowpin_pattern::l7;
 use std::fs::File;
@@ -20,16 +20,17 @@ pub(crate) fn reads(plan: &Plan, source: &Source) -> Reads {
     reads
 }
 
-/// All files that a run reads beside its captures.
+/// All files that a run reads beside its captures; and standard output, where its summary goes.
 pub(crate) fn reads_beside(plan: &Plan) -> Reads {
     let mut reads = Reads::standard_input();
+    reads.add_stdout();
     // A folder that cannot be listed has no patterns that are read.
     let patterns = l7::files(&plan.identify.patterns).unwrap_or_default();
     let others = (plan.settings_file.iter())
         .chain(&plan.parse.grammars)
         .chain(&plan.parse.fix_dictionaries)
         .chain(&patterns);
-    others.for_each(|path| reads.add_path(path));
+    others.for_each(|path| reads.add_file(path));
     reads
 }
 
@@ -89,7 +90,9 @@ pub(crate) fn recording(
         let path = path.clone();
         CaptureError::Unwritable { path, source }
     })?;
-    reads.add_path(path);
+    if let Some(made) = Identity::of_open(&file) {
+        reads.add_written(made, path);
+    }
     Ok(Some((path.clone(), file)))
 }
 

@@ -32,11 +32,9 @@ pub fn check(path: &Path, existing: Existing, reads: &Reads) -> Result<(), Refus
         }
     };
     // Through a link, too: that it leads to an input is the better reason.
-    if let Some(input) = Identity::at(path).and_then(|identity| reads.name_of(identity)) {
-        return Err(Refused::Input {
-            output: path.to_owned(),
-            input: input.to_owned(),
-        });
+    let refusal = Identity::at(path).and_then(|identity| reads.refusal(identity, path));
+    if let Some(refused) = refusal {
+        return Err(refused);
     }
     if !meta.is_file() {
         return Err(Refused::not_regular(path, meta.file_type()));
@@ -83,7 +81,7 @@ pub fn remake(path: &Path, reads: &Reads) -> io::Result<File> {
     }
     let there = crate::regular::open(path)?;
     let meta = there.metadata()?;
-    let is_read = reads.name_of(Identity::of(&meta)).is_some();
+    let is_read = reads.has(Identity::of(&meta));
     if meta.len() > 0 || meta.nlink() != 1 || is_read {
         check(path, Existing::Refuse, reads)?;
     }

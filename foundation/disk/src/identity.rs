@@ -1,7 +1,7 @@
 //! Which file it is, whatever its name.
 
 use std::fs::{self, File, Metadata};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
 /// A file by device and inode: the same for all its names, links included.
@@ -24,6 +24,12 @@ impl Identity {
     pub fn of_open(file: &File) -> Option<Self> {
         let meta = file.metadata().ok()?;
         meta.is_file().then(|| Self::of(&meta))
+    }
+
+    /// Of what is written through an open file, unless writing twice does no harm: to a device.
+    pub fn of_written(file: &File) -> Option<Self> {
+        let meta = file.metadata().ok()?;
+        (!meta.file_type().is_char_device()).then(|| Self::of(&meta))
     }
 
     /// Of the regular file that a path leads to, through links.

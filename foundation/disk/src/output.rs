@@ -32,8 +32,9 @@ pub struct Output {
 impl Output {
     /// Whether a name stands for standard output.
     pub fn is_stdout(path: &Path) -> bool {
-        let names = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
+        let names = ["-", "/dev/stdout"];
         names.iter().any(|name| path == Path::new(name))
+            || is_descriptor(path) && path.file_name().is_some_and(|number| number == "1")
     }
 
     /// Whether [`Output::open`] would be refused. Opens nothing.
@@ -44,10 +45,45 @@ impl Output {
         if Self::is_stdout(path) {
             reads.check_stdout()
         } else if is_in_dev(path) {
-            Ok(())
+            let meta = path.metadata().ok();
+            let refusal = meta.and_then(|meta| reads.refusal(Identity::of(&meta), path));
+            refusal.map_or(Ok(()), Err)
         } else {
             check(path, existing, reads)
         }
+    }
+
+    /// As [`Output::check`], of all outputs of a command: none may be another one.
+    ///
+    /// # Errors
+    /// As [`Output::check`]; two of them are one file.
+    pub fn check_all(paths: &[&Path], existing: Existing, reads: &Reads) -> Result<(), Refused> {
+        let mut reads = reads.clone();
+        let mut names: Vec<(Option<PathBuf>, &Path)> = Vec::new();
+        for path in paths {
+            Self::check(path, existing, &reads)?;
+            let place = place(path);
+            if let Some((_, other)) = names.iter().find(|(known, _)| *known == place) {
+                return Err(Refused::Twice {
+                    output: path.to_path_buf(),
+                    other: other.to_path_buf(),
+                });
+            }
+            let Some(of) = &place else {
+                reads.add_stdout();
+                names.push((place, path));
+                continue;
+            };
+            let meta = of.metadata().ok();
+            let meta = meta.filter(|meta| !meta.file_type().is_char_device());
+            match meta {
+                Some(meta) => reads.add_written(Identity::of(&meta), path),
+                // A device may be named twice; what is not there yet has a name only.
+                None if of.exists() => {}
+                None => names.push((place, path)),
+            }
+        }
+        Ok(())
     }
 
     /// Opens it.
@@ -90,6 +126,11 @@ impl Output {
     /// Which file was made, if one was.
     pub const fn made(&self) -> Option<Identity> {
         self.made
+    }
+
+    /// What it is written to, unless that is a device: no other output may be it.
+    pub fn identity(&self) -> Option<Identity> {
+        Identity::of_written(&self.file)
     }
 
     /// Waits until it is on the disk.
@@ -146,18 +187,44 @@ impl Drop for Output {
     }
 }
 
+/// Where a path leads to, none for standard output: two names of one file that is not there yet
+/// are one path in one folder.
+fn place(path: &Path) -> Option<PathBuf> {
+    if Output::is_stdout(path) {
+        return None;
+    }
+    let folder = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let place = folder.canonicalize().ok().zip(path.file_name());
+    Some(place.map_or_else(|| path.to_owned(), |(folder, name)| folder.join(name)))
+}
+
+/// Whether a path names a descriptor of this process.
+fn is_descriptor(path: &Path) -> bool {
+    let Some(parent) = path.parent().and_then(Path::to_str) else {
+        return false;
+    };
+    let own = parent.strip_prefix("/proc/");
+    let own = own.and_then(|parent| parent.strip_suffix("/fd"));
+    parent == "/dev/fd"
+        || own.is_some_and(|process| {
+            matches!(process, "self" | "thread-self") || process.parse() == Ok(std::process::id())
+        })
+}
+
 /// Whether a path names what stands in `/dev` itself, or a descriptor of this process. Not what
 /// lies below: `/dev/shm` is a folder like any other.
 fn is_in_dev(path: &Path) -> bool {
     let parent = path.parent().and_then(Path::to_str);
-    let is_descriptor = matches!(parent, Some("/dev/fd" | "/proc/self/fd"));
     let by_itself = matches!(path.to_str(), Some("/dev/stdout" | "/dev/stderr"));
     let Ok(meta) = path.metadata() else {
         return false;
     };
     let kind = meta.file_type();
     let is_flow = kind.is_char_device() || kind.is_fifo();
-    (is_descriptor || by_itself) && (is_flow || kind.is_file())
+    (is_descriptor(path) || by_itself) && (is_flow || kind.is_file())
         || parent == Some("/dev") && kind.is_char_device()
 }
 
@@ -165,10 +232,9 @@ fn open_device(path: &Path, reads: &Reads) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.custom_flags(raw(OFlags::NONBLOCK | OFlags::NOCTTY));
     let file = options.write(true).open(path)?;
-    let identity = Identity::of_open(&file);
-    if let Some(input) = identity.and_then(|identity| reads.name_of(identity)) {
-        let (output, input) = (path.to_owned(), input.to_owned());
-        return Err(Refused::Input { output, input }.into());
+    let identity = Identity::of_written(&file);
+    if let Some(refused) = identity.and_then(|identity| reads.refusal(identity, path)) {
+        return Err(refused.into());
     }
     // Opened without waiting; written with.
     let flags = fcntl_getfl(&file)?;
@@ -179,7 +245,7 @@ fn open_device(path: &Path, reads: &Reads) -> io::Result<File> {
 #[cfg(test)]
 mod tests {
     use super::Output;
-    use crate::{Existing, Reads};
+    use crate::{Existing, Reads, Refused};
     use std::fs;
     use std::io::Write;
     use std::path::Path;
@@ -231,6 +297,40 @@ mod tests {
         second.keep().unwrap();
         first.keep().unwrap();
         assert_eq!((fs::read(&path).unwrap(), names()), (b"first".to_vec(), 1));
+    }
+
+    /// Two outputs are never one file, whatever their names and whether it is there yet.
+    #[test]
+    fn two_outputs_of_a_command_are_two_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir(at("below")).unwrap();
+        std::os::unix::fs::symlink(folder.path(), at("around")).unwrap();
+        fs::write(at("there"), "").unwrap();
+        fs::hard_link(at("there"), at("linked")).unwrap();
+        let check = |one: &Path, other: &Path| {
+            Output::check_all(&[one, other], Existing::Replace, &Reads::default())
+        };
+        for (one, other) in [
+            ("new", "new"),
+            ("new", "./new"),
+            ("new", "below/../new"),
+            ("new", "around/new"),
+            ("there", "linked"),
+            ("there", "around/there"),
+        ] {
+            let refused = check(&at(one), &at(other)).unwrap_err();
+            assert!(matches!(refused, Refused::Twice { .. }), "{refused}");
+        }
+        for (one, other) in [("new", "there"), ("new", "below/new"), ("x/new", "y/new")] {
+            check(&at(one), &at(other)).unwrap();
+        }
+        let names = ["-", "/dev/stdout", "/dev/fd/1", "/proc/thread-self/fd/1"];
+        for other in names.map(Path::new) {
+            check(Path::new("-"), other).unwrap_err();
+            check(&at("new"), other).unwrap();
+        }
+        check(Path::new("/dev/null"), Path::new("/dev/null")).unwrap();
     }
 
     /// What the system keeps in `/dev` may be named; a link to it from elsewhere may not.

@@ -1,4 +1,4 @@
-//! What a run reads, and therefore must not write.
+//! What a run reads, and therefore must not write; and what it writes, and must not write twice.
 
 use crate::{Identity, Refused};
 use std::collections::HashMap;
@@ -8,11 +8,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fs, io};
 
-/// The files that a run reads: captures, settings, grammars, patterns, standard input.
+/// The files that a run reads: captures, settings, grammars, patterns, standard input. Also those
+/// that it writes by another name.
 ///
 /// Clones share the list while nothing is added.
 #[derive(Clone, Debug, Default)]
-pub struct Reads(Arc<HashMap<Identity, PathBuf>>);
+pub struct Reads(Arc<HashMap<Identity, Known>>);
+
+/// A file that must not be written.
+#[derive(Clone, Debug)]
+struct Known {
+    path: PathBuf,
+    is_written: bool,
+}
 
 impl Reads {
     /// Standard input, if it comes from a file, and nothing else.
@@ -27,9 +35,36 @@ impl Reads {
     /// Adds a file that is open, or was.
     pub fn add(&mut self, identity: Identity, path: &Path) {
         let files = Arc::make_mut(&mut self.0);
-        let name = files.entry(identity).or_insert_with(|| path.to_owned());
-        if name == Path::new(NOT_NAMED) {
-            path.clone_into(name);
+        let known = files.entry(identity).or_insert_with(|| Known {
+            path: path.to_owned(),
+            is_written: false,
+        });
+        // That it is read is the better reason.
+        if known.is_written || known.path == Path::new(NOT_NAMED) {
+            path.clone_into(&mut known.path);
+            known.is_written = false;
+        }
+    }
+
+    /// Adds what is written already, unless it is read.
+    pub fn add_written(&mut self, identity: Identity, path: &Path) {
+        let files = Arc::make_mut(&mut self.0);
+        let known = files.entry(identity).or_insert_with(|| Known {
+            path: path.to_owned(),
+            is_written: true,
+        });
+        if known.path == Path::new(NOT_NAMED) {
+            path.clone_into(&mut known.path);
+            known.is_written = true;
+        }
+    }
+
+    /// Adds standard output, to which results or a summary go.
+    pub fn add_stdout(&mut self) {
+        let own = io::stdout().as_fd().try_clone_to_owned();
+        let identity = own.ok().map(File::from);
+        if let Some(identity) = identity.and_then(|file| Identity::of_written(&file)) {
+            self.add_written(identity, Path::new(STDOUT));
         }
     }
 
@@ -47,6 +82,13 @@ impl Reads {
         }
     }
 
+    /// Adds what a path leads to, if that is a file: for what is never a directory.
+    pub fn add_file(&mut self, path: &Path) {
+        if !path.is_dir() {
+            self.add_path(path);
+        }
+    }
+
     fn add_below(&mut self, directory: &Path, depth: usize) {
         // What cannot be listed is not read either.
         for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
@@ -60,9 +102,25 @@ impl Reads {
         }
     }
 
-    /// By which name a file is read, if it is.
-    pub fn name_of(&self, identity: Identity) -> Option<&Path> {
-        self.0.get(&identity).map(PathBuf::as_path)
+    /// Whether a file is read, or written already.
+    pub fn has(&self, identity: Identity) -> bool {
+        self.0.contains_key(&identity)
+    }
+
+    /// Why `output` is not written, if it is that file.
+    pub(crate) fn refusal(&self, identity: Identity, output: &Path) -> Option<Refused> {
+        let Known { path, is_written } = self.0.get(&identity)?.clone();
+        let output = output.to_owned();
+        Some(match is_written {
+            true => Refused::Twice {
+                output,
+                other: path,
+            },
+            false => Refused::Input {
+                output,
+                input: path,
+            },
+        })
     }
 
     /// Whether standard output goes to a regular file: only then it is worth while to look.
@@ -77,12 +135,11 @@ impl Reads {
     /// [`Refused::Input`].
     pub fn check_stdout(&self) -> Result<(), Refused> {
         let identity = of_descriptor(&io::stdout());
-        match identity.and_then(|identity| self.name_of(identity)) {
-            Some(input) if input != Path::new(NOT_NAMED) => Err(Refused::Input {
-                output: "standard output".into(),
-                input: input.to_owned(),
-            }),
-            _ => Ok(()),
+        match identity.and_then(|identity| self.refusal(identity, Path::new(STDOUT))) {
+            Some(Refused::Input { input, .. }) if input == Path::new(NOT_NAMED) => Ok(()),
+            Some(Refused::Twice { other, .. }) if other == Path::new(STDOUT) => Ok(()),
+            Some(refused) => Err(refused),
+            None => Ok(()),
         }
     }
 }
@@ -95,6 +152,9 @@ fn of_descriptor(descriptor: &impl AsFd) -> Option<Identity> {
 
 /// The file that standard input comes from, while nothing says that it is read.
 const NOT_NAMED: &str = "standard input";
+
+/// Standard output in messages.
+const STDOUT: &str = "standard output";
 
 /// Directories within directories.
 const DEPTH_MAX: usize = 64;

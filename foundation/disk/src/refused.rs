@@ -20,6 +20,19 @@ pub enum Refused {
         /// The name under which it is read.
         input: PathBuf,
     },
+    /// This run writes that file, too.
+    #[error(
+        "{}{} is written by this run already, and two outputs cannot be one file: choose another \
+         place to write",
+        output.display(),
+        also(output, other)
+    )]
+    Twice {
+        /// The name under which it would be written.
+        output: PathBuf,
+        /// The name under which it is written already.
+        other: PathBuf,
+    },
     /// Something is there already.
     #[error(
         "{} there already, and nothing is replaced without a word: choose another place to write, \
@@ -68,7 +81,7 @@ impl Refused {
     /// What is not written.
     pub fn path(&self) -> Option<&PathBuf> {
         match self {
-            Self::Input { output, .. } => Some(output),
+            Self::Input { output, .. } | Self::Twice { output, .. } => Some(output),
             Self::Exists { paths } => paths.first(),
             Self::NotRegular { path, .. }
             | Self::NoFolder { path, .. }
@@ -102,7 +115,9 @@ impl From<Refused> for io::Error {
         let kind = match &refused {
             Refused::Exists { .. } => io::ErrorKind::AlreadyExists,
             Refused::Unknown { source, .. } => source.kind(),
-            Refused::Input { .. } | Refused::NotRegular { .. } => io::ErrorKind::InvalidInput,
+            Refused::Input { .. } | Refused::Twice { .. } | Refused::NotRegular { .. } => {
+                io::ErrorKind::InvalidInput
+            }
             Refused::NoFolder { .. } => io::ErrorKind::NotADirectory,
         };
         Self::new(kind, refused)

@@ -129,6 +129,7 @@ fn in_its_place(source: &io::Error) -> String {
 pub struct FileError {
     /// The file or the folder.
     pub path: PathBuf,
+        Some(Refused::Twice { .. }) => "a file that this run writes is there".to_owned(),
     kind: io::ErrorKind,
     why: String,
 }

@@ -18,6 +18,7 @@ pub(crate) use explain::explain;
 pub(crate) use generate::{completions, manual};
 pub(crate) use identify::identify;
 pub(crate) use patterns::patterns;
+use profile::read_by;
 pub(crate) use profile::{plan_link, profile};
 pub(crate) use run::run;
 pub(crate) use slice::slice;

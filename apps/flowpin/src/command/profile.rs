@@ -6,6 +6,7 @@ use crate::exit::{Exit, Failure};
 use crate::profile;
 use crate::progress::Bar;
 use crate::signals::Signals;
+use crate::tell::tell_text;
 use anyhow::{Context, anyhow};
 use flowpin_config::{Input, Plan};
 use flowpin_disk::{Existing, Output, Reads};
@@ -24,9 +25,14 @@ pub(crate) fn profile(args: &ProfileArgs) -> Result<Exit, Failure> {
         Existing::Refuse
     };
     let mut reads = read_by(&plan);
-    for path in [&args.save, &args.svg].into_iter().flatten() {
-        Output::check(path, existing, &reads).map_err(Failure::usage)?;
-    }
+    reads.add_stdout();
+    let outputs: Vec<&Path> = [&args.save, &args.svg]
+        .into_iter()
+        .flatten()
+        .map(AsRef::as_ref)
+        .collect();
+    Output::check_all(&outputs, existing, &reads).map_err(Failure::usage)?;
+    let has_stdout = outputs.iter().any(|path| Output::is_stdout(path));
     let control = Control::default();
     let signals = Signals::install(&control).map_err(Failure::failed)?;
     let bar = Bar::on_terminal();
@@ -53,16 +59,21 @@ pub(crate) fn profile(args: &ProfileArgs) -> Result<Exit, Failure> {
     if let Some(path) = &args.svg {
         write(path, &profile::picture(&found), existing, &mut reads)?;
     }
-    if args.json {
-        print(&format!("{json}\n"))?;
+    let text = match args.json {
+        true => format!("{json}\n"),
+        false => profile::table(&found),
+    };
+    // A file that is written there stays what it is.
+    if has_stdout {
+        tell_text(&text);
     } else {
-        print(&profile::table(&found))?;
+        print(&text)?;
     }
     Ok(Exit::Done)
 }
 
-/// Files that a profile reads.
-fn read_by(plan: &Plan) -> Reads {
+/// Files that a run of this plan reads, as far as the plan names them.
+pub(super) fn read_by(plan: &Plan) -> Reads {
     let mut reads = Reads::standard_input();
     for input in &plan.inputs {
         if let Input::File(path) | Input::Directory(path) = input {
@@ -70,10 +81,12 @@ fn read_by(plan: &Plan) -> Reads {
         }
     }
     let others = plan.settings_file.iter().chain(&plan.parse.grammars);
-    let others = others
-        .chain(&plan.parse.fix_dictionaries)
-        .chain(&plan.identify.patterns);
-    others.for_each(|path| reads.add_path(path));
+    let others = others.chain(&plan.parse.fix_dictionaries);
+    others.for_each(|path| reads.add_file(path));
+    plan.identify
+        .patterns
+        .iter()
+        .for_each(|path| reads.add_path(path));
     reads
 }
 
@@ -89,7 +102,7 @@ fn write(path: &Path, text: &str, existing: Existing, reads: &mut Reads) -> Resu
         .with_context(|| format!("cannot write {}", path.display()))
         .map_err(Failure::failed)?;
     if let Some(made) = made {
-        reads.add(made, path);
+        reads.add_written(made, path);
     }
     Ok(())
 }
@@ -103,6 +116,9 @@ pub(crate) fn plan_link(args: &PlanArgs) -> Result<Exit, Failure> {
         )));
     }
     let path = args.profile.display();
+    let mut reads = Reads::default();
+    reads.add_file(&args.profile);
+    reads.check_stdout().map_err(Failure::usage)?;
     let text = flowpin_disk::read_given_text(&args.profile)
         .with_context(|| format!("cannot read {path}"))
         .map_err(Failure::usage)?;

@@ -1,6 +1,6 @@
 //! `flowpin run`: from captures to records and a summary.
 
-use super::{cache_folder, damage_reported, plan, print, require_input};
+use super::{cache_folder, damage_reported, plan, print, read_by, require_input};
 use crate::cli::RunArgs;
 use crate::counters::Counters;
 use crate::exit::{Exit, Failure};
@@ -11,12 +11,16 @@ use crate::summary::{self, Detail};
 use crate::tell::tell_text;
 use anyhow::anyhow;
 use flowpin_config::{Address, Input, Plan, Settings};
+use flowpin_disk::Reads;
 use flowpin_engine::{Control, RunReport};
 use std::io::IsTerminal;
 
 /// Runs `flowpin run`.
 pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let mut plan = plan(&args.input, args.settings())?;
+    if (args.show.print_config || args.show.test) && Reads::may_hold_stdout() {
+        read_by(&plan).check_stdout().map_err(Failure::usage)?;
+    }
     if args.show.print_config {
         print(&Settings::from(&plan).to_commented_toml()?)?;
         return Ok(Exit::Done);

@@ -7,7 +7,7 @@ use crate::signals::Signals;
 use crate::summary::number;
 use crate::tell::{tell, tell_text};
 use anyhow::Context;
-use flowpin_disk::{Existing, Output, Reads};
+use flowpin_disk::{Existing, Identity, Output, Reads};
 use flowpin_engine::Control;
 use flowpin_gen::{Characteristics, Error, Interface, Kind, Options, Totals};
 use std::io::{self, BufWriter, Write};
@@ -35,12 +35,13 @@ fn trace(args: &TraceArgs, kind: Kind) -> Result<Exit, Failure> {
     let (target, existing) = (args.target.target(), args.target.existing());
     let control = Control::default();
     let signals = Signals::install(&control).map_err(Failure::failed)?;
-    let reads = Reads::standard_input();
+    let mut reads = Reads::standard_input();
+    reads.add_stdout();
     let truth = args.truth();
     // Both are checked before one of them is opened.
-    for path in [target.file(), truth.as_deref()].into_iter().flatten() {
-        Output::check(path, existing, &reads).map_err(Failure::usage)?;
-    }
+    let outputs: Vec<_> = target.file().into_iter().chain(truth.as_deref()).collect();
+    Output::check_all(&outputs, existing, &reads).map_err(Failure::usage)?;
+    let has_stdout = outputs.iter().any(|path| Output::is_stdout(path));
     let mut made = Made::default();
     let mut out = made.open(target, existing, reads, &control)?;
     let mut truth = match &truth {
@@ -51,7 +52,7 @@ fn trace(args: &TraceArgs, kind: Kind) -> Result<Exit, Failure> {
     let outcome = flowpin_gen::generate(&options, &mut out, sink);
     let truth = truth.map(BufWriter::into_parts).map(|(file, _)| file);
     match kept(outcome, [Some(out), truth]) {
-        Ok(totals) => show(target, &summary(&options, &totals)),
+        Ok(totals) => show(target, has_stdout, &summary(&options, &totals)),
         Err(error) => refuse(error, &signals),
     }
 }
@@ -62,6 +63,7 @@ fn replicate(args: &ReplicateArgs) -> Result<Exit, Failure> {
     let control = Control::default();
     let signals = Signals::install(&control).map_err(Failure::failed)?;
     let mut reads = Reads::standard_input();
+    reads.add_stdout();
     what.read.iter().for_each(|path| reads.add_path(path));
     reads.check_stdout().map_err(Failure::usage)?;
     let mut out = Made::default().open(target, existing, reads, &control)?;
@@ -84,7 +86,7 @@ fn replicate(args: &ReplicateArgs) -> Result<Exit, Failure> {
                 let count = number::things(done.left_out, "packet");
                 text.push_str(&format!("{count} left out: not Ethernet\n"));
             }
-            let exit = show(target, &text)?;
+            let exit = show(target, matches!(target, Target::Stdout), &text)?;
             for damaged in &done.damaged {
                 tell(format_args!("flowpin: {damaged}"));
             }
@@ -134,9 +136,8 @@ impl Made {
             .with_context(|| format!("cannot write {}", path.display()))
             .map_err(Failure::failed)?;
         // The existing file, which it may replace in the end, and the new one.
-        self.0.add_path(path);
-        if let Some(identity) = output.made() {
-            self.0.add(identity, path);
+        for identity in Identity::at(path).into_iter().chain(output.identity()) {
+            self.0.add_written(identity, path);
         }
         Ok(Sink::new(To::File(output), path, control))
     }
@@ -231,12 +232,19 @@ fn refuse(error: Error, signals: &Signals) -> Result<Exit, Failure> {
     }
 }
 
-/// Prints the summary where the capture is not written.
-fn show(target: Target<'_>, text: &str) -> Result<Exit, Failure> {
+/// Prints the summary where nothing else is written.
+fn show(target: Target<'_>, has_stdout: bool, text: &str) -> Result<Exit, Failure> {
+    let say = |text: &str| {
+        if has_stdout {
+            tell_text(text);
+            return Ok(());
+        }
+        print(text)
+    };
     match target {
         Target::Stdout => tell_text(text),
-        Target::File(path) => print(&format!("{}: {text}", path.display()))?,
-        Target::Interface { name, .. } => print(&format!("{name}: {text}"))?,
+        Target::File(path) => say(&format!("{}: {text}", path.display()))?,
+        Target::Interface { name, .. } => say(&format!("{name}: {text}"))?,
     }
     Ok(Exit::Done)
 }

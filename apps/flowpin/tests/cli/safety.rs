@@ -343,6 +343,82 @@ fn devices_and_descriptors_can_be_named() {
     }
 }
 
+/// Two outputs of a command are never one file: by whatever names, standard output included, and
+/// where it is a pipe, too.
+#[test]
+fn two_outputs_are_never_one_file() {
+    let place = Place::new();
+    let gen_dns = "flowpin gen dns --connections 9";
+    let trace = place.shell(&format!("{gen_dns} --no-truth -w -")).stdout;
+    fs::write(place.path("old"), "old").unwrap();
+    fs::hard_link(place.path("old"), place.path("linked")).unwrap();
+    for line in [
+        format!("{gen_dns} -w - --truth /dev/stdout > zz"),
+        format!("{gen_dns} -w - --truth /dev/fd/1 | cat > zz"),
+        format!("{gen_dns} -w - --truth /dev/fd/3 3>&1 | cat > zz"),
+        format!("{gen_dns} -w - --truth ./zz --force > zz"),
+        format!("{gen_dns} -w ./zz --no-truth --force > zz"),
+        format!("{gen_dns} -w /dev/fd/3 --truth /dev/fd/4 3> zz 4>> zz"),
+        format!("{gen_dns} -w old --truth linked --force; touch zz"),
+        format!("{gen_dns} -w new --truth ./new; touch zz"),
+        "flowpin slice -r a.pcap -w zz --force tcp > zz".to_owned(),
+        "flowpin profile -r a.pcap --save new --svg ./new; touch zz".to_owned(),
+        "flowpin profile -r a.pcap --save zz --force > zz".to_owned(),
+        "flowpin profile -r a.pcap --save - --svg - > zz".to_owned(),
+        "mkdir l; flowpin run -r a.pcap -l l --force --json > l/eve.json; r=$?; mv l/eve.json zz; \
+         rmdir l; (exit $r)"
+            .to_owned(),
+    ] {
+        let output = place.shell(&format!("set -o pipefail; {line}"));
+        let told = stderr(&output);
+        assert!(
+            told.contains("written by this run already"),
+            "{line}: {told}"
+        );
+        assert_eq!(told.lines().count(), 1, "{line}: {told}");
+        let has_code = line.contains("touch") || code(&output) == 2;
+        assert!(has_code, "{line}: {}", code(&output));
+        assert_eq!(fs::read(place.path("zz")).unwrap(), b"", "{line}");
+        fs::remove_file(place.path("zz")).unwrap();
+        assert!(!Path::new(&place.path("new")).exists(), "{line}");
+    }
+    // One that is another file gets what is its own.
+    let both = place.shell(&format!("{gen_dns} -w - --truth t"));
+    assert_eq!(code(&both), 0, "{}", stderr(&both));
+    assert!(both.stdout == trace);
+    let truth = place.shell(&format!("{gen_dns} -w x.pcap --truth -"));
+    assert_eq!(code(&truth), 0, "{}", stderr(&truth));
+    assert!(truth.stdout == fs::read(place.path("t")).unwrap());
+    let none = format!("{gen_dns} -w /dev/null --truth /dev/null > /dev/null");
+    assert_eq!(code(&place.shell(&none)), 0);
+}
+
+/// An input is not changed through a descriptor or standard output either.
+#[test]
+fn inputs_are_not_written_by_descriptors() {
+    let place = Place::new();
+    fs::write(place.path("c.toml"), "[input]\ncount = 5\n").unwrap();
+    let profile = place.shell("flowpin profile -r a.pcap --cores 1 --save p.json -n 50");
+    assert_eq!(code(&profile), 0, "{}", stderr(&profile));
+    for line in [
+        "run -c c.toml --print-config >> c.toml",
+        "run -c c.toml --print-config 1<> c.toml",
+        "run -r a.pcap --print-config >> a.pcap",
+        "run -c c.toml -r a.pcap -T >> c.toml",
+        "run -c c.toml -r a.pcap -T >> a.pcap",
+        "plan --gbps 1 --packet 500 --profile p.json 1<> p.json",
+        "plan --gbps 1 --packet 500 --profile p.json --json >> p.json",
+        "slice -r a.pcap -w /dev/fd/9 9<> a.pcap tcp",
+        "gen replicate -r a.pcap -n 2 -w /dev/fd/9 9<> a.pcap",
+        "gen replicate -r a.pcap -n 2 -w /proc/self/fd/9 9>> a.pcap",
+    ] {
+        let before = place.contents();
+        let output = place.shell(&format!("flowpin {line}"));
+        assert_refused(&output, 2, &["read by this run"]);
+        assert!(place.contents() == before, "{line} changed something");
+    }
+}
+
 /// A second run into the same folder is refused and says what to do; `--force` replaces all of the
 /// run before, and the summary says so.
 #[test]

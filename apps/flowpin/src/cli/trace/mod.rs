@@ -80,11 +80,12 @@ pub(crate) enum Target<'a> {
 }
 
 impl<'a> Target<'a> {
-    /// The file, if it is one.
-    pub(crate) const fn file(self) -> Option<&'a Path> {
+    /// The output, unless it is an interface.
+    pub(crate) fn file(self) -> Option<&'a Path> {
         match self {
             Target::File(path) => Some(path),
-            Target::Stdout | Target::Interface { .. } => None,
+            Target::Stdout => Some(Path::new("-")),
+            Target::Interface { .. } => None,
         }
     }
 }
