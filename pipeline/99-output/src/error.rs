@@ -31,6 +31,16 @@ pub enum OutputError {
         /// What happened.
         source: flowpin_disk::Removed,
     },
+    /// A log was cut shorter while it was written.
+    #[error(
+        "{}: it was cut shorter while it was written, and records are lost; rename logs and send \
+         HUP instead of truncating them (copytruncate)",
+        path.display()
+    )]
+    Shortened {
+        /// The file.
+        path: PathBuf,
+    },
     /// A log that was moved away could not be made anew: the file that was open went on.
     #[error(
         "{} was not made anew after HUP: {}; records since then are in the file that was open, \
@@ -87,6 +97,7 @@ impl OutputError {
             Self::Refused(refused) => refused.path(),
             Self::OtherRun { path }
             | Self::Removed { path, .. }
+            | Self::Shortened { path }
             | Self::NotRemade { path, .. }
             | Self::Directory { path, .. }
             | Self::Create { path, .. }
@@ -118,6 +129,7 @@ fn in_its_place(source: &io::Error) -> String {
         Some(Refused::Exists { .. }) => "another file is there".to_owned(),
         Some(Refused::NotRegular { what, .. }) => format!("{what} is there"),
         Some(Refused::Input { .. }) => "a file that this run reads is there".to_owned(),
+        Some(Refused::Twice { .. }) => "a file that this run writes is there".to_owned(),
         _ if source.kind() == io::ErrorKind::IsADirectory => "a directory is there".to_owned(),
         _ => source.to_string(),
     }
@@ -129,7 +141,6 @@ fn in_its_place(source: &io::Error) -> String {
 pub struct FileError {
     /// The file or the folder.
     pub path: PathBuf,
-        Some(Refused::Twice { .. }) => "a file that this run writes is there".to_owned(),
     kind: io::ErrorKind,
     why: String,
 }

@@ -298,6 +298,34 @@ fn one_signal_ends_a_wait_for_a_writer() {
     assert!(!slice.exists());
 }
 
+/// Logs that somebody cut while they were written, as `copytruncate` does, are no success either:
+/// records are lost, and where they were is a hole.
+#[test]
+fn logs_that_are_cut_are_an_error() {
+    let whole = std::fs::read(capture("lab-day.pcapng")).unwrap();
+    for (format, log) in [("eve", "eve.json"), ("zeek", "dns.log")] {
+        for shape in ["1x1", "3x1"] {
+            for more in [&whole[..0], &whole[400_000..]] {
+                let words = ["-q", "--format", format, "--pipeline", shape];
+                let mut run = Waiting::new(&whole[..400_000], &words);
+                let path = run.path(log);
+                patiently("records in the file", || {
+                    std::fs::metadata(&path).is_ok_and(|meta| meta.len() > 1000)
+                });
+                std::fs::File::create(&path).unwrap();
+                run.stdin.write_all(more).unwrap();
+                let Waiting { child, stdin, dir } = run;
+                drop(stdin);
+                let output = child.wait_with_output().unwrap();
+                let told = String::from_utf8_lossy(&output.stderr).into_owned();
+                assert_eq!(code(&output), 1, "{shape} {format}: {told}");
+                assert!(told.contains(text(&path)) && told.contains("HUP"), "{told}");
+                drop(dir);
+            }
+        }
+    }
+}
+
 /// Logs that somebody removed while they were written are no success, whatever was analysed.
 #[test]
 fn logs_that_vanish_are_an_error() {

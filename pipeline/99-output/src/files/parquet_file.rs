@@ -10,7 +10,7 @@
 //! the end of the process) leaves all finished row groups readable.
 
 use super::storage::{Target, write_all};
-use super::text_log::removed;
+use super::text_log::{intact, is_short};
 use crate::OutputError;
 use arrow_array::RecordBatch;
 use arrow_schema::{DataType, Field, SchemaRef};
@@ -101,6 +101,8 @@ pub(super) struct ParquetFile {
     /// Where the last finished row group ends and the footer starts.
     data_end: u64,
     footer: Vec<u8>,
+    /// Whether the file was shorter once than what had been written.
+    was_short: bool,
 }
 
 impl ParquetFile {
@@ -126,6 +128,7 @@ impl ParquetFile {
             stored: 0,
             data_end: 0,
             footer: Vec::new(),
+            was_short: false,
         };
         let magic = file
             .encoded
@@ -141,9 +144,10 @@ impl ParquetFile {
         self.target.is_at(&self.path)
     }
 
-    /// An error if it has no name any more.
-    pub(super) fn check_removed(&self) -> Result<(), OutputError> {
-        removed(self.target.as_ref(), &self.path)
+    /// An error if it has no name any more, or was cut.
+    pub(super) fn check_intact(&self) -> Result<(), OutputError> {
+        let is_short = self.was_short || is_short(self.target.as_ref(), self.len());
+        intact(self.target.as_ref(), &self.path, is_short)
     }
 
     /// Rows in finished row groups: those that a reader sees.
@@ -256,6 +260,7 @@ impl ParquetFile {
 
     /// Writes what was encoded and a new footer; if that fails, the old footer again.
     fn store(&mut self, footer: Vec<u8>) -> Result<(), OutputError> {
+        self.was_short = self.was_short || is_short(self.target.as_ref(), self.len());
         let bytes = core::mem::take(self.encoded.inner_mut());
         if let Err(source) = self.overwrite(&[&bytes, &footer]) {
             let old = core::mem::take(&mut self.footer);

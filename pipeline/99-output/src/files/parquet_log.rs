@@ -171,7 +171,7 @@ impl ParquetLog {
             return gathered;
         };
         let done = gathered.and_then(|()| file.finish());
-        let done = done.and_then(|()| file.check_removed());
+        let done = done.and_then(|()| file.check_intact());
         self.closed.push(info(path, &file));
         self.closed_bytes += file.len();
         (self.len, self.memory_bytes) = (0, 0);

@@ -25,6 +25,11 @@ pub trait Target: Write + Seek + Send {
         let _ = path;
         true
     }
+    /// How long the file is. Without knowing, or if it is none: nothing.
+    fn len(&self) -> Option<u64> {
+        None
+    }
+
 
     /// Whether what was written is lost, because the file has no name any more. Without knowing:
     /// no.
@@ -46,6 +51,11 @@ impl Target for File {
             _ => false,
         }
     }
+    fn len(&self) -> Option<u64> {
+        let meta = self.metadata().ok()?;
+        meta.is_file().then(|| meta.len())
+    }
+
 
     fn is_gone(&self) -> bool {
         is_gone(self)

@@ -26,6 +26,8 @@ struct OpenFile {
     buffer: Vec<u8>,
     /// How many of these lines are records.
     unwritten: u64,
+    /// Whether the file was shorter once than what had been written.
+    was_short: bool,
     /// Time of the first and the last record, none before the first.
     times: Option<(Timestamp, Timestamp)>,
 }
@@ -166,6 +168,7 @@ impl OpenFile {
             target,
             buffer: Vec::with_capacity(BUFFER_LEN),
             unwritten: 0,
+            was_short: false,
             times: None,
         }
     }
@@ -188,10 +191,14 @@ impl OpenFile {
         self.flush()?;
         self.put(&(frame.footer)(last))?;
         self.flush()?;
-        removed(self.target.as_ref(), &self.info.path)
+        let is_short = self.was_short || is_short(self.target.as_ref(), self.info.bytes);
+        intact(self.target.as_ref(), &self.info.path, is_short)
     }
 
     fn flush(&mut self) -> Result<(), OutputError> {
+        // Before what follows makes it long again.
+        let flushed = self.info.bytes - self.buffer.len() as u64;
+        self.was_short = self.was_short || is_short(self.target.as_ref(), flushed);
         let written = write_all(self.target.as_mut(), &self.buffer);
         let result = written.map_err(|(count, source)| self.cut_back(count, source));
         self.buffer.clear();
@@ -221,13 +228,13 @@ impl OpenFile {
     }
 }
 
-/// That a file was removed before a new one was asked for is told in the end: the run goes on.
+/// That a file was removed or cut before a new one was asked for is told in the end: the run goes on.
 pub(super) fn unless_removed(
     ended: Result<(), OutputError>,
     first: &mut Option<OutputError>,
 ) -> Result<(), OutputError> {
     match ended {
-        Err(error @ OutputError::Removed { .. }) => {
+        Err(error @ (OutputError::Removed { .. } | OutputError::Shortened { .. })) => {
             first.get_or_insert(error);
             Ok(())
         }
@@ -235,13 +242,20 @@ pub(super) fn unless_removed(
     }
 }
 
-/// An error if a file that was written has no name any more.
-pub(super) fn removed(target: &dyn Target, path: &Path) -> Result<(), OutputError> {
+/// Whether somebody has cut a file to which `len` bytes were written.
+pub(super) fn is_short(target: &dyn Target, len: u64) -> bool {
+    target.len().is_some_and(|is| is < len)
+}
+
+/// An error if a file that was written has no name any more, or was cut.
+pub(super) fn intact(target: &dyn Target, path: &Path, was_cut: bool) -> Result<(), OutputError> {
+    let path = path.to_owned();
     if target.is_gone() {
-        return Err(OutputError::Removed {
-            path: path.to_owned(),
-            source: flowpin_disk::Removed,
-        });
+        let source = flowpin_disk::Removed;
+        return Err(OutputError::Removed { path, source });
+    }
+    if was_cut {
+        return Err(OutputError::Shortened { path });
     }
     Ok(())
 }
