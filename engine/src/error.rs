@@ -2,10 +2,10 @@
 
 use flowpin_capture::CaptureError;
 use flowpin_confine::ConfineError;
-use flowpin_disk::Refused;
+use flowpin_disk::{Output, Refused};
 use flowpin_output::{FileError, OutputError, StreamFilesError};
 use flowpin_parser::SetupError;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Why a run failed. Each error prints as one line: what, where, what to do.
 #[derive(Debug, thiserror::Error)]
@@ -114,7 +114,7 @@ pub enum RunError {
     /// The slice cannot be written (exit code 1).
     #[error(
         "cannot write {path}: {source}; check the disk or choose another file with -w; {kept}",
-        path = path.display(),
+        path = named(path),
         kept = kept(*packets)
     )]
     SliceWrite {
@@ -142,6 +142,14 @@ impl From<StreamFilesError> for RunError {
             StreamFilesError::Write(error) => error.into(),
             error @ StreamFilesError::NotEmpty(_) => Self::StreamFolder(error),
         }
+    }
+}
+
+/// An output's name in messages.
+fn named(path: &Path) -> String {
+    match Output::is_stdout(path) {
+        true => "standard output".to_owned(),
+        false => path.display().to_string(),
     }
 }
 

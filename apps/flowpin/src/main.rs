@@ -24,8 +24,9 @@ use crate::tell::tell;
 use clap::Parser;
 use cli::{Cli, Command};
 use exit::Exit;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::process::ExitCode;
+use std::thread::{Builder, JoinHandle};
 
 /// Without memory the command ends as after any other failure.
 #[global_allocator]
@@ -33,6 +34,33 @@ static ALLOCATOR: flowpin_memory::ExitingAllocator = flowpin_memory::ExitingAllo
 
 fn main() -> ExitCode {
     flowpin_memory::ExitingAllocator::keep_little();
+    // The usual 8 MiB are plenty; with a limit far below (`ulimit -s 256`), even reading the command
+    // line overflows them.
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Stack);
+    if limit.current.is_none_or(|bytes| bytes >= STACK_BYTES / 2) {
+        return command();
+    }
+    let thread = Builder::new()
+        .name("main".into())
+        .stack_size(STACK_BYTES as usize);
+    match thread.spawn(command).map(JoinHandle::join) {
+        Ok(Ok(exit)) => exit,
+        // A panic has reported itself.
+        Ok(Err(_)) => Exit::Failed.into(),
+        Err(error) => {
+            tell(format_args!(
+                "flowpin: no memory for a stack: {error}; raise the limits (ulimit -s, ulimit -v)"
+            ));
+            Exit::Failed.into()
+        }
+    }
+}
+
+/// What the command may take of the stack.
+const STACK_BYTES: u64 = 8 << 20;
+
+/// Reads the command line and does what it says.
+fn command() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return usage(error),
@@ -77,7 +105,7 @@ fn usage(error: clap::Error) -> ExitCode {
             failure.exit().into()
         }
         // Help and version are results: they can fail to be written as others can.
-        None => match error.print() {
+        None => match print(&error) {
             Err(failed) if failed.kind() != ErrorKind::BrokenPipe => {
                 tell(format_args!(
                     "flowpin: cannot write to standard output: {failed}"
@@ -88,4 +116,11 @@ fn usage(error: clap::Error) -> ExitCode {
             _ => Exit::Done.into(),
         },
     }
+}
+
+fn print(error: &clap::Error) -> io::Result<()> {
+    if !error.use_stderr() {
+        flowpin_disk::stdout()?;
+    }
+    error.print()
 }

@@ -8,6 +8,7 @@ mod byte_set;
 pub mod bytes;
 pub mod prefetch;
 mod sha1;
+mod started;
 mod topology;
 mod tsc;
 mod usage;
@@ -18,6 +19,7 @@ pub use byte_set::{
     WithClassifier, with_classifier,
 };
 pub use sha1::sha1_block;
+pub use started::began_without_stdout;
 pub use topology::{cache_sharing_groups, choose_cpus};
 pub use tsc::{TscRate, tsc};
 pub use usage::{

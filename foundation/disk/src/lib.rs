@@ -33,7 +33,7 @@ pub use earlier::{earlier, named, remove};
 pub use folder::check_folder;
 pub use given::{GIVEN_LEN_MAX, NotGiven, read_given, read_given_text};
 pub use identity::Identity;
-pub use output::Output;
+pub use output::{Output, stdout};
 pub use reads::Reads;
 pub use refused::{Refused, Removed};
 pub use regular::{read, read_head, reopen};

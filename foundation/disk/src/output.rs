@@ -107,8 +107,7 @@ impl Output {
             }
         };
         if Self::is_stdout(path) {
-            let file = File::from(io::stdout().as_fd().try_clone_to_owned()?);
-            return Ok(over(file, None, None));
+            return Ok(over(stdout()?, None, None));
         }
         if is_in_dev(path) {
             return Ok(over(open_device(path, reads)?, None, None));
@@ -185,6 +184,18 @@ impl Drop for Output {
         };
         unfinished::settle(&self.path, made, !self.kept);
     }
+}
+
+/// Standard output, not through the standard library's line buffer.
+///
+/// # Errors
+/// It was closed when the process began: what stands in its place takes anything and keeps nothing.
+/// What the system says.
+pub fn stdout() -> io::Result<File> {
+    if flowpin_cpu::began_without_stdout() {
+        return Err(io::Error::other("it is closed"));
+    }
+    Ok(File::from(io::stdout().as_fd().try_clone_to_owned()?))
 }
 
 /// Where a path leads to, none for standard output: two names of one file that is not there yet

@@ -1,6 +1,6 @@
 //! `flowpin explain`: what each stage saw of a packet, and decided.
 
-use super::{SAME_RUN, cache_folder, plan, report_damage, require_input, sink};
+use super::{SAME_RUN, cache_folder, plan, report_damage, require_input, require_stdout, sink};
 use crate::cli::ExplainArgs;
 use crate::exit::{Exit, Failure};
 use crate::explanation::{Printer, question_of_record};
@@ -15,6 +15,7 @@ use std::io::{ErrorKind, IsTerminal, Read};
 pub(crate) fn explain(args: &ExplainArgs) -> Result<Exit, Failure> {
     let mut plan = plan(&args.input, args.settings())?;
     require_input(&plan)?;
+    require_stdout()?;
     plan.identify.cache = plan.identify.cache.or_else(cache_folder);
     let question = question(args).map_err(Failure::usage)?;
     let control = Control::default();

@@ -1,6 +1,6 @@
 //! `flowpin identify`: the protocol of each connection.
 
-use super::{cache_folder, damage_reported, plan, print, require_input, sink};
+use super::{cache_folder, damage_reported, plan, print, require_input, require_stdout, sink};
 use crate::cli::{IdentifyArgs, ListFormat};
 use crate::exit::{Exit, Failure};
 use crate::progress::Bar;
@@ -15,6 +15,7 @@ use std::io::{ErrorKind, IsTerminal};
 pub(crate) fn identify(args: &IdentifyArgs) -> Result<Exit, Failure> {
     let mut plan = plan(&args.input, args.settings())?;
     require_input(&plan)?;
+    require_stdout()?;
     plan.identify.cache = plan.identify.cache.or_else(cache_folder);
     let control = Control::default();
     let signals = Signals::install(&control).map_err(Failure::failed)?;

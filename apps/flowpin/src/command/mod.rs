@@ -112,13 +112,21 @@ fn report_damage(inputs: &[InputReport]) {
     }
 }
 
+/// What is printed must be read by somebody who may be there.
+fn require_stdout() -> Result<(), Failure> {
+    flowpin_disk::stdout().map(drop).map_err(unwritable)
+}
+
+fn unwritable(error: io::Error) -> Failure {
+    Failure::failed(anyhow::Error::new(error).context("cannot write to standard output"))
+}
+
 /// Writes to standard output; it is not an error if the reader has closed it.
 fn print(text: &str) -> Result<(), Failure> {
+    require_stdout()?;
     let mut out = anstream::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::failed(
-            anyhow::Error::new(error).context("cannot write to standard output"),
-        )),
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(unwritable(error)),
         _ => Ok(()),
     }
 }

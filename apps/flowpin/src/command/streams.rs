@@ -1,6 +1,6 @@
 //! `flowpin streams`: the bytes of conversations, as files or on standard output.
 
-use super::{SAME_RUN, plan, print, require_input, sink};
+use super::{SAME_RUN, plan, print, require_input, require_stdout, sink};
 use crate::cli::StreamsArgs;
 use crate::conversation::Printer;
 use crate::exit::{Exit, Failure};
@@ -23,6 +23,7 @@ pub(crate) fn streams(args: &StreamsArgs) -> Result<Exit, Failure> {
     require_input(&plan)?;
     if let Some(id) = &args.show.follow {
         let wanted = super::wanted(id).map_err(Failure::usage)?;
+        require_stdout()?;
         return follow(args, &plan, wanted);
     }
     let path = args.files.write.clone().unwrap_or_default();

@@ -419,6 +419,43 @@ fn inputs_are_not_written_by_descriptors() {
     }
 }
 
+/// What is printed into a standard output that was closed is lost, and that is no success.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_closed_standard_output_is_an_error() {
+    let place = Place::new();
+    for line in [
+        "run -r a.pcap --output - -q",
+        "run -r a.pcap --format none",
+        "identify -r a.pcap",
+        "slice -r a.pcap -w - tcp",
+        "gen dns --connections 9 -w -",
+        "--version",
+    ] {
+        let output = place.shell(&format!("flowpin {line} >&-"));
+        assert_refused(&output, 1, &["standard output", "closed"]);
+        let output = place.shell(&format!("flowpin {line} > /dev/null"));
+        assert_eq!(code(&output), 0, "{line}: {}", stderr(&output));
+    }
+    let quiet = place.shell("flowpin run -r a.pcap -l logs -q >&-");
+    assert_eq!(code(&quiet), 0, "{}", stderr(&quiet));
+}
+
+/// A small limit of the stack is none of the command's.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_small_stack_is_enough() {
+    let place = Place::new();
+    for line in [
+        "run -r a.pcap --format none -q",
+        "identify -r a.pcap",
+        "--help",
+    ] {
+        let output = place.shell(&format!("ulimit -s 128; flowpin {line}"));
+        assert_eq!(code(&output), 0, "{line}: {}", stderr(&output));
+    }
+}
+
 /// A second run into the same folder is refused and says what to do; `--force` replaces all of the
 /// run before, and the summary says so.
 #[test]

@@ -4,10 +4,9 @@ use super::earlier::Earlier;
 use crate::OutputError;
 use crate::format::MessageSchemas;
 use flowpin_config::OutputPlan;
-use flowpin_disk::{Existing, Reads, create, is_gone, remake, remove};
+use flowpin_disk::{Existing, Reads, create, is_gone, remake, remove, stdout};
 use std::fs::{File, Metadata};
 use std::io::{self, Seek, SeekFrom, Write};
-use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
@@ -25,11 +24,11 @@ pub trait Target: Write + Seek + Send {
         let _ = path;
         true
     }
+
     /// How long the file is. Without knowing, or if it is none: nothing.
     fn len(&self) -> Option<u64> {
         None
     }
-
 
     /// Whether what was written is lost, because the file has no name any more. Without knowing:
     /// no.
@@ -51,11 +50,11 @@ impl Target for File {
             _ => false,
         }
     }
+
     fn len(&self) -> Option<u64> {
         let meta = self.metadata().ok()?;
         meta.is_file().then(|| meta.len())
     }
-
 
     fn is_gone(&self) -> bool {
         is_gone(self)
@@ -146,9 +145,7 @@ impl Storage for Disk {
     }
 
     fn stdout(&mut self) -> io::Result<Box<dyn Target>> {
-        // Not through the standard library's line buffer: lines come in large pieces already.
-        let stdout = io::stdout().as_fd().try_clone_to_owned()?;
-        Ok(Box::new(Stdout(File::from(stdout))))
+        Ok(Box::new(Stdout(stdout()?)))
     }
 }
 

@@ -110,7 +110,11 @@ impl Writers {
     fn open_stdout(&mut self) -> Result<(), OutputError> {
         let path = PathBuf::from(STDOUT);
         let target = self.storage.stdout();
-        let target = target.map_err(|source| OutputError::Create { path, source })?;
+        let target = target.map_err(|source| OutputError::Write {
+            path,
+            kept_bytes: 0,
+            source,
+        })?;
         let never = OutputPlan::default();
         let rotation = Rotation::new(&never, "eve", "json");
         self.eve = Some(TextLog::over(target, eve_frame(), rotation));
