@@ -69,14 +69,14 @@ pub enum RunError {
         allowed: Vec<usize>,
     },
     /// A profile reads its input many times (exit code 2).
-    #[error("cannot profile standard input, which can be read only once: save it to a file first")]
-    ProfileFromPipe,
+    #[error("cannot profile {0}, which can be read only once: save it to a file first")]
+    ProfileFromPipe(&'static str),
     /// A slice needs to read its input twice (exit code 2).
     #[error("cannot slice a pipe by --uid, which reads the input twice: save it to a file first")]
     SliceFromPipe,
     /// An explanation needs to read its input twice (exit code 2).
-    #[error("cannot explain standard input, which takes two passes: save it to a file first")]
-    ExplainFromPipe,
+    #[error("cannot explain {0}, which takes two passes: save it to a file first")]
+    ExplainFromPipe(&'static str),
     /// An explanation shows lines of text (exit code 2).
     #[error(
         "an explanation shows the lines of records, and the chosen format has none: use --format \

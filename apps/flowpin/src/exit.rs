@@ -122,9 +122,9 @@ impl From<RunError> for Failure {
             RunError::Output(OutputError::Refused(_) | OutputError::OtherRun { .. })
             | RunError::Refused(_)
             | RunError::Confine(_)
-            | RunError::ProfileFromPipe
+            | RunError::ProfileFromPipe(_)
             | RunError::SliceFromPipe
-            | RunError::ExplainFromPipe
+            | RunError::ExplainFromPipe(_)
             | RunError::ExplainWithoutText
             | RunError::SliceLinks { .. }
             | RunError::StreamFolder(_)

@@ -52,7 +52,7 @@ use std::time::{Duration, Instant};
 /// the machine is too busy.
 ///
 /// # Errors
-/// As [`crate::run`]; standard input, which cannot be read twice.
+/// As [`crate::run`]; standard input or a pipe, which cannot be read twice.
 pub fn profile(
     plan: &Plan,
     cores: usize,
@@ -61,12 +61,13 @@ pub fn profile(
 ) -> Result<Profile, RunError> {
     let plan = &quiet(plan);
     if plan.inputs.contains(&Input::Stdin) {
-        return Err(RunError::ProfileFromPipe);
+        return Err(RunError::ProfileFromPipe("standard input"));
     }
     let known = IdentifyRules::of(plan)?;
     let cuts = cuts(plan);
     let in_round = layers(plan).len() + 1 + cuts.len();
-    let bytes = open(plan, control)?.progress().bytes_total.unwrap_or(0);
+    let bytes = open(plan, control)?.progress().bytes_total;
+    let bytes = bytes.ok_or(RunError::ProfileFromPipe("a pipe"))?;
     let rounds = rounds(bytes, in_round as u64);
     let bench = Bench {
         plan,

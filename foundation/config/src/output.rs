@@ -1,6 +1,7 @@
 //! Where and how records are written.
 
 use crate::options::{Flag, Hint, options};
+use crate::units::{SIZE_UNITS_TEXT, SPAN_UNITS_TEXT};
 use crate::{ByteSize, Format, ParquetTime, Settings, Span};
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -88,7 +89,8 @@ fn rotate(settings: &mut Settings, text: &OsStr) -> Result<(), String> {
         (_, Ok(size)) => output.rotate_size.replace(size).map(|_| "size"),
         (Err(_), Err(_)) => {
             return Err(format!(
-                "`{text}` is neither a time nor a size, such as \"1 h\" or \"100 MiB\""
+                "`{text}` is neither a time nor a size, such as \"1 h\" or \"100 MiB\"; units are \
+                 {SPAN_UNITS_TEXT}, and {SIZE_UNITS_TEXT}"
             ));
         }
     };

@@ -176,8 +176,9 @@ fn scale_of(units: &[(&str, u64)], unit: &str) -> Option<u64> {
 
 const SIZE_EXAMPLE: &str = "\"64 MiB\"";
 const SPAN_EXAMPLE: &str = "\"30 s\"";
-const SIZE_UNITS_TEXT: &str = "B, KiB, MiB, GiB, TiB (or kB, MB, GB, TB)";
-const SPAN_UNITS_TEXT: &str = "ns, us, ms, s, min, h, d";
+pub(crate) const SIZE_UNITS_TEXT: &str =
+    "B, KiB, MiB, GiB, TiB (also K, M, G, T) or kB, MB, GB, TB";
+pub(crate) const SPAN_UNITS_TEXT: &str = "ns, us, ms, s, min (also m), h, d";
 
 /// `K`, `M`, `G` and `T` alone are powers of two, as in most tools' memory options.
 const SIZE_UNITS: [(&str, u64); 14] = [

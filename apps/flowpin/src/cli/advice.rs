@@ -17,6 +17,9 @@ pub(crate) fn advise(mut error: Error, command: &str) -> Error {
         );
         return error;
     }
+    if error.kind() == ErrorKind::InvalidSubcommand {
+        return with_command_meant(error, command);
+    }
     if error.kind() == ErrorKind::ValueValidation {
         return in_plain_words(error);
     }
@@ -37,6 +40,65 @@ pub(crate) fn advise(mut error: Error, command: &str) -> Error {
     }
     error
 }
+
+/// Names the command that a misspelt one stands for, also where clap finds none that is like it.
+fn with_command_meant(mut error: Error, command: &str) -> Error {
+    let Some(ContextValue::String(wrong)) = error.get(ContextKind::InvalidSubcommand) else {
+        return error;
+    };
+    if let Some((_, advice)) = WORDS.iter().find(|(word, _)| word == wrong) {
+        let advice = ContextValue::StyledStrs(vec![(*advice).into()]);
+        error.insert(ContextKind::Suggested, advice);
+        error.remove(ContextKind::SuggestedSubcommand);
+        return error;
+    }
+    let root = Cli::command();
+    let group = root.find_subcommand(command).unwrap_or(&root);
+    let names = group.get_subcommands().map(clap::Command::get_name);
+    let nearest = names.map(|name| (edits(wrong, name), name)).min();
+    let near = nearest.filter(|(edits, name)| *edits <= name.len() / 3);
+    if error.get(ContextKind::SuggestedSubcommand).is_none()
+        && let Some((_, name)) = near
+    {
+        let name = ContextValue::Strings(vec![name.to_owned()]);
+        error.insert(ContextKind::SuggestedSubcommand, name);
+    }
+    error
+}
+
+/// How many letters were left out, added, exchanged or swapped with the next one.
+fn edits(from: &str, to: &str) -> usize {
+    let (from, to) = (from.as_bytes(), to.as_bytes());
+    let mut rows: [Vec<usize>; 2] = [Vec::new(), (0..=to.len()).collect()];
+    for (at, letter) in from.iter().enumerate() {
+        let [older, old] = &rows;
+        let mut row = vec![at + 1];
+        for (other_at, other) in to.iter().enumerate() {
+            let value = |row: &[usize], at: usize| row.get(at).copied().unwrap_or(usize::MAX / 2);
+            let changed = value(old, other_at) + usize::from(letter != other);
+            let one_side = value(old, other_at + 1).min(value(&row, other_at)) + 1;
+            let mut best = changed.min(one_side);
+            if at > 0
+                && other_at > 0
+                && from.get(at - 1) == Some(other)
+                && to.get(other_at - 1) == Some(letter)
+            {
+                best = best.min(value(older, other_at - 1) + 1);
+            }
+            row.push(best);
+        }
+        rows = [core::mem::take(&mut rows[1]), row];
+    }
+    rows[1].last().copied().unwrap_or_default()
+}
+
+/// Words that are commands elsewhere.
+const WORDS: &[(&str, &str)] = &[
+    ("version", "`flowpin --version` prints the version"),
+    ("read", "`flowpin run -r FILE` analyses a capture"),
+    ("analyze", "`flowpin run -r FILE` analyses a capture"),
+    ("analyse", "`flowpin run -r FILE` analyses a capture"),
+];
 
 /// Replaces the standard library's message about digits by the kind of number that is needed.
 fn in_plain_words(error: Error) -> Error {
@@ -161,6 +223,23 @@ mod tests {
                 assert!(!text.contains(word), "{text}");
             }
         }
+    }
+
+    /// A misspelt command, and one of another program, leads to the one that was meant.
+    #[test]
+    fn commands_that_are_meant_are_named() {
+        for (words, part) in [
+            (&["rnu", ""][..], "'run'"),
+            (&["rn", ""], "'run'"),
+            (&["sliec", ""], "'slice'"),
+            (&["indentify", ""], "'identify'"),
+            (&["version", ""], "`flowpin --version`"),
+            (&["gen", "htpp"], "'http'"),
+        ] {
+            let text = advice_for(words);
+            assert!(text.contains(part), "{text}");
+        }
+        assert!(!advice_for(&["xyzzy", ""]).contains("similar"));
     }
 
     /// Options of tcpdump, tshark, Zeek and Suricata get advice about those of Flowpin.

@@ -40,6 +40,13 @@ impl InputArgs {
         if captures.peek().is_some() {
             input.read.get_or_insert_default().extend(captures);
         }
+        if let Some(word @ &("on" | "off")) = expression.first() {
+            let switch = switch_before(word);
+            anyhow::bail!(
+                "`{word}` begins no filter: a switch takes its value behind an equals sign, \
+                 `{switch}={word}` (a filter that does begin so goes with -f)"
+            );
+        }
         if !expression.is_empty() {
             let words = expression.join(" ");
             if input.filter.is_some() {
@@ -49,6 +56,17 @@ impl InputArgs {
         }
         Ok(settings)
     }
+}
+
+/// The option that stands before a word on the command line.
+fn switch_before(word: &str) -> String {
+    let args: Vec<_> = std::env::args_os().collect();
+    let mut pairs = args.iter().zip(args.iter().skip(1));
+    let found = pairs.find_map(|(option, value)| {
+        let option = option.to_str().filter(|_| value == word)?;
+        option.starts_with("--").then(|| option.to_owned())
+    });
+    found.unwrap_or_else(|| "--ja3".to_owned())
 }
 
 /// Whether an argument is a capture by the ending of its name, so that `-r *.pcap` works as
@@ -119,5 +137,20 @@ mod tests {
     fn two_filters_are_refused() {
         assert!(settings("run -f udp tcp").is_err());
         assert!(settings("run -f udp x.pcap").is_ok());
+    }
+
+    /// The value of a switch is not taken for a filter without a word.
+    #[test]
+    fn a_switch_s_value_is_no_filter() {
+        for line in [
+            "run --ja3 on",
+            "run x.pcap --all-fields off",
+            "run --ja3 on tcp port 80",
+        ] {
+            let refused = settings(line).unwrap_err().to_string();
+            assert!(refused.contains("behind an equals sign"), "{refused}");
+        }
+        assert!(settings("run --ja3=on tcp").is_ok());
+        assert!(settings("run --scans off tcp").is_ok());
     }
 }

@@ -189,7 +189,11 @@ mod tests {
             ),
             (
                 &["rnu"],
-                "unrecognized subcommand 'rnu'; see `flowpin --help`",
+                "unrecognized subcommand 'rnu'; a similar subcommand exists: 'run'",
+            ),
+            (
+                &["xyzzy"],
+                "unrecognized subcommand 'xyzzy'; see `flowpin --help`",
             ),
             (
                 &["run", "--append", "a"],

@@ -3,7 +3,7 @@
 use super::{SAME_RUN, cache_folder, plan, report_damage, require_input, require_stdout, sink};
 use crate::cli::ExplainArgs;
 use crate::exit::{Exit, Failure};
-use crate::explanation::{Printer, question_of_record};
+use crate::explanation::{Printer, is_header, question_of_record};
 use crate::progress::Bar;
 use crate::signals::Signals;
 use crate::summary::number;
@@ -71,8 +71,10 @@ fn question(args: &ExplainArgs) -> anyhow::Result<Question> {
         .read_to_end(&mut text)
         .context("cannot read a record from standard input")?;
     let text = String::from_utf8_lossy(&text);
-    let line = text.lines().find(|line| !line.trim().is_empty());
-    question_of_record(line.unwrap_or_default())
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+    let first = lines.clone().next().unwrap_or_default();
+    let line = lines.find(|line| !is_header(line.trim()));
+    question_of_record(line.unwrap_or(first))
 }
 
 fn not_found(question: Question, report: &ExplainReport) -> String {

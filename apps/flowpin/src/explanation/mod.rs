@@ -16,7 +16,7 @@ mod streams;
 mod text;
 mod words;
 
-pub(crate) use question::question_of_record;
+pub(crate) use question::{is_header, question_of_record};
 
 use crate::summary::number;
 use flowpin_engine::{ExplainReport, ExplainSink, PacketAccount, RunError};

@@ -14,19 +14,43 @@ pub(crate) fn question_of_record(line: &str) -> anyhow::Result<Question> {
     if line.is_empty() {
         bail!("there is no record: `--record` takes one line of a log");
     }
-    if line.starts_with('#') {
+    if is_header(line) {
         bail!("that is a header line of a log, and no record");
     }
-    let found = match serde_json::from_str::<Value>(line) {
-        Ok(record @ Value::Object(_)) => of_json(&record),
-        _ => of_columns(line),
+    let (is_record, is_of_many, found) = match serde_json::from_str::<Value>(line) {
+        Ok(record @ Value::Object(_)) => {
+            let is_record = ["event_type", "ts"]
+                .iter()
+                .any(|key| record.get(key).is_some());
+            let state = record["state"].as_str().unwrap_or_default();
+            let is_of_many = record["event_type"]
+                .as_str()
+                .map_or(STATES.contains(&state), |kind| OF_MANY.contains(&kind));
+            (is_record, is_of_many, of_json(&record))
+        }
+        _ => {
+            let cells = cells(line);
+            let is_of_many = cells.get(2).is_some_and(|state| STATES.contains(state));
+            let begins_with_time = line.starts_with(|first: char| first.is_ascii_digit());
+            let is_record = begins_with_time && cells.len() > 2;
+            (is_record, is_of_many, of_columns(&cells))
+        }
     };
-    found.ok_or_else(|| {
-        anyhow!(
+    match found {
+        Some(question) if !is_of_many => Ok(question),
+        None if !is_record => Err(anyhow!(
+            "that is no record: `--record` takes a line of EVE JSON, of a Zeek log or of CSV"
+        )),
+        _ => Err(anyhow!(
             "the record names neither a packet (pcap_cnt, packet_number) nor a connection (uid, \
-             flow_id): records of scans, floods and tunnels are of many connections"
-        )
-    })
+             flow_id): records of scans, floods, tunnels and pairs of hosts are of many connections"
+        )),
+    }
+}
+
+/// Whether a line names the columns of a log.
+pub(crate) fn is_header(line: &str) -> bool {
+    line.starts_with('#') || line.starts_with("ts,")
 }
 
 fn of_json(record: &Value) -> Option<Question> {
@@ -41,12 +65,15 @@ fn of_json(record: &Value) -> Option<Question> {
     named.or(flow_id).map(Question::Connection)
 }
 
+fn cells(line: &str) -> Vec<&str> {
+    let cells = line.split(['\t', ',']);
+    cells.map(|cell| cell.trim().trim_matches('"')).collect()
+}
+
 /// Columns without their header: the packet by the shape of the last ones, or else the first that
 /// has the form of a uid is the connection's.
-fn of_columns(line: &str) -> Option<Question> {
-    let cells = line.split(['\t', ',']);
-    let cells: Vec<_> = cells.map(|cell| cell.trim().trim_matches('"')).collect();
-    if let Some(number) = packet_of(&cells).filter(|&number| number > 0) {
+fn of_columns(cells: &[&str]) -> Option<Question> {
+    if let Some(number) = packet_of(cells).filter(|&number| number > 0) {
         return Some(Question::Packet(number));
     }
     let mut named = cells.iter().filter_map(|cell| match cell.parse() {
@@ -78,6 +105,12 @@ fn packet_of(cells: &[&str]) -> Option<u64> {
         _ => None,
     }
 }
+
+/// Events of no single connection, though they have a uid.
+const OF_MANY: &[&str] = &["scan", "flood", "host_pair"];
+
+/// What stands behind the uid in logs of scans and floods.
+const STATES: &[&str] = &["begun", "ongoing", "over"];
 
 /// Columns of anomalies.
 const ANOMALY_CSV: usize = 11;
@@ -139,5 +172,18 @@ mod tests {
         ] {
             assert!(question_of_record(line).is_err(), "{line}");
         }
+        let refusal = |line: &str| question_of_record(line).unwrap_err().to_string();
+        for line in [
+            r#"{"event_type":"scan","flowpin":{"uid":"C5d7gLdNojtE"}}"#,
+            r#"{"ts":1.5,"uid":"C5d7gLdNojtE","state":"begun","src":"10.0.0.1"}"#,
+            "1.5\tC5d7gLdNojtE\tover\t10.0.0.1",
+            "2020-01-01T00:00:00Z,C5d7gLdNojtE,ongoing,10.0.0.1",
+        ] {
+            assert!(refusal(line).contains("of many connections"), "{line}");
+        }
+        for line in ["garbage", "[1]", "{}", "7", "GET / HTTP/1.1"] {
+            assert!(refusal(line).contains("that is no record"), "{line}");
+        }
+        assert!(refusal("ts,uid,orig_h").contains("header"));
     }
 }

@@ -180,12 +180,21 @@ fn what_is_not_there_is_one_line() {
         2,
         &["does not name a connection"],
     );
-    assert_refused(&ask(&["--record", "{}"]), 2, &["neither a packet"]);
+    assert_refused(&ask(&["--record", "{}"]), 2, &["no record"]);
+    assert_refused(&ask(&["--record", r#"{"ts":1}"#]), 2, &["neither a packet"]);
     assert_refused(&ask(&["--packet", "0"]), 2, &["--packet"]);
     assert_refused(&ask(&[]), 2, &["--packet", "--uid", "--record"]);
     let mut piped = command(&["explain", "-r", "-", "--packet", "1"]);
     let piped = piped.stdin(std::fs::File::open(&story).unwrap()).output();
     assert_refused(&piped.unwrap(), 2, &["standard input", "two passes"]);
+    let pipe = format!(
+        "exec {} explain -r <(cat {story}) --packet 1",
+        env!("CARGO_BIN_EXE_flowpin")
+    );
+    let piped = std::process::Command::new("bash")
+        .args(["-c", &pipe])
+        .output();
+    assert_refused(&piped.unwrap(), 2, &["cannot explain a pipe", "two passes"]);
     let help = flowpin(&["explain", "--help"]);
     let read = stdout(&help).split("--read <FILE>").nth(1).unwrap();
     let read = read.split("--filter").next().unwrap();

@@ -55,7 +55,7 @@ pub(crate) fn explain<K: ExplainSink>(
     progress: &dyn ProgressSink,
 ) -> Result<ExplainReport, RunError> {
     if plan.inputs.contains(&Input::Stdin) {
-        return Err(RunError::ExplainFromPipe);
+        return Err(RunError::ExplainFromPipe("standard input"));
     }
     let plan = with_text(plan)?;
     let known = IdentifyRules::of(&plan)?;

@@ -56,7 +56,7 @@ impl Explainer<'_> {
         let source = open(plan, control)?;
         // A named pipe: the second pass would find it empty.
         if source.progress().bytes_total.is_none() {
-            return Err(RunError::ExplainFromPipe);
+            return Err(RunError::ExplainFromPipe("a pipe"));
         }
         let follows = target.wanted.is_some();
         let (mut input, worker) = self.stages(source, target.wanted)?;

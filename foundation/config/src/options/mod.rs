@@ -9,6 +9,7 @@
 //! The comment of an option appears in the file and documents the field of the plan.
 
 use crate::ConfigError;
+use crate::units::{SIZE_UNITS_TEXT, SPAN_UNITS_TEXT};
 
 mod flag;
 mod page;
@@ -45,11 +46,17 @@ impl Described {
 
     /// The help text of its flag, with its default.
     pub fn help(&self, flag: &Flag) -> String {
+        let units = match flag.value {
+            Some("SIZE") => format!(" (units: {SIZE_UNITS_TEXT})"),
+            Some("SPAN") => format!(" (units: {SPAN_UNITS_TEXT})"),
+            Some("WHEN") => format!(" (units: {SPAN_UNITS_TEXT}; {SIZE_UNITS_TEXT})"),
+            _ => String::new(),
+        };
         match &self.default {
             Some(default) if flag.is_plain && !flag.help.contains("[default:") => {
-                format!("{} [default: {default}]", flag.help)
+                format!("{}{units} [default: {default}]", flag.help)
             }
-            _ => flag.help.to_owned(),
+            _ => format!("{}{units}", flag.help),
         }
     }
 }

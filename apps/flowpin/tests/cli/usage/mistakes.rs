@@ -15,7 +15,10 @@ fn usage_errors_are_one_line() {
             ["--write", "flowpin slice --help"],
         ),
         (&["gen", "http"], ["--write", "flowpin gen http --help"]),
-        (&["rnu"], ["'rnu'", "flowpin --help"]),
+        (&["rnu"], ["'rnu'", "'run'"]),
+        (&["version"], ["'version'", "`flowpin --version`"]),
+        (&["xyzzy"], ["'xyzzy'", "flowpin --help"]),
+        (&["run", "-r", "a", "--ja3", "on"], ["`on`", "`--ja3=on`"]),
         (
             &["run", "a\nb", "--c\n\nUsage: d"],
             ["'--c..Usage: d'", "--help"],
@@ -34,6 +37,9 @@ fn values_need_units_and_known_shapes() {
     for (args, part) in [
         (["--memory", "64"], "needs a unit"),
         (["--interim", "soon"], "not a number with a unit"),
+        (["--interim", "10 minutes"], "use ns, us, ms, s, min"),
+        (["--rotate", "10 minutes"], "units are ns, us, ms, s, min"),
+        (["--memory", "5 giga"], "also K, M, G, T"),
         (["--pipeline", "4x4"], "2xN"),
         (["--cpus", "0-"], "list of processors"),
     ] {
