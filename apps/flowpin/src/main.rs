@@ -34,8 +34,7 @@ static ALLOCATOR: flowpin_memory::ExitingAllocator = flowpin_memory::ExitingAllo
 
 fn main() -> ExitCode {
     flowpin_memory::ExitingAllocator::keep_little();
-    // The usual 8 MiB are plenty; with a limit far below (`ulimit -s 256`), even reading the command
-    // line overflows them.
+    // The usual 8 MiB are plenty; far below (`ulimit -s 256`), even the command line is too much.
     let limit = rustix::process::getrlimit(rustix::process::Resource::Stack);
     if limit.current.is_none_or(|bytes| bytes >= STACK_BYTES / 2) {
         return command();

@@ -63,8 +63,8 @@ impl Signals {
         Ok(signals)
     }
 
-    /// Lets INT and TERM stop a run as [`Self::install`] does, and does `on_hangup` for each HUP and
-    /// `on_user` for each USR1, on a thread of its own: until this is dropped.
+    /// Lets INT and TERM stop a run as [`Self::install`] does, and does `on_hangup` for each HUP
+    /// and `on_user` for each USR1, on a thread of its own: until this is dropped.
     ///
     /// # Errors
     /// The system refuses the handlers or the threads.

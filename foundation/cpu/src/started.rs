@@ -4,7 +4,7 @@
 use core::hint::black_box;
 use core::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether standard output was closed when the process began (`>&-`), where the system lets us know.
+/// Whether standard output was closed when the process began (`>&-`), where the system tells.
 pub fn began_without_stdout() -> bool {
     // Names it, so that the linker takes it in.
     black_box(&LOOK);

@@ -112,7 +112,7 @@ fn report_damage(inputs: &[InputReport]) {
     }
 }
 
-/// What is printed must be read by somebody who may be there.
+/// An error if standard output was closed: what is printed there would be lost.
 fn require_stdout() -> Result<(), Failure> {
     flowpin_disk::stdout().map(drop).map_err(unwritable)
 }

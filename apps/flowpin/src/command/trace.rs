@@ -133,7 +133,7 @@ impl Made {
     ) -> Result<Sink, Failure> {
         Output::check(path, existing, &self.0).map_err(Failure::usage)?;
         let output = Output::open(path, existing, &self.0)
-            .with_context(|| format!("cannot write {}", path.display()))
+            .with_context(|| format!("cannot write {}", name(path)))
             .map_err(Failure::failed)?;
         // The existing file, which it may replace in the end, and the new one.
         for identity in Identity::at(path).into_iter().chain(output.identity()) {
@@ -200,14 +200,19 @@ fn failed(path: &Path, error: &io::Error) -> io::Error {
         io::ErrorKind::FileTooLarge => "; raise the file size limit (ulimit -f), or generate less",
         _ => "",
     };
-    let path = match Output::is_stdout(path) {
-        true => "standard output".into(),
-        false => path.display().to_string(),
-    };
+    let path = name(path);
     io::Error::new(
         error.kind(),
         format!("cannot write {path}: {error}{advice}"),
     )
+}
+
+/// An output's name in messages.
+fn name(path: &Path) -> String {
+    match Output::is_stdout(path) {
+        true => "standard output".into(),
+        false => path.display().to_string(),
+    }
 }
 
 /// Keeps complete files; after a failure, incomplete ones are removed.

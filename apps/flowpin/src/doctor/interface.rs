@@ -6,7 +6,7 @@ use flowpin_socket::{Driver, Ring, RingOptions, SocketError, driver};
 use std::fs;
 use std::thread;
 
-/// Looks at an interface.
+/// Examines an interface.
 ///
 /// # Errors
 /// There is none of that name.

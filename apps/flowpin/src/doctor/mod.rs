@@ -1,6 +1,6 @@
 //! `flowpin doctor`: what on this system costs packets, and what to type against it.
 //!
-//! Looks only; changes nothing. What cannot be found out is left out.
+//! Changes nothing. What cannot be found out is left out.
 
 mod interface;
 mod system;
@@ -22,7 +22,7 @@ pub(crate) enum State {
     Problem,
 }
 
-/// One thing that was looked at.
+/// One thing that was examined.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Finding {
     pub(crate) subject: &'static str,

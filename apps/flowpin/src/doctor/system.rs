@@ -4,7 +4,7 @@ use super::{Finding, Part};
 use crate::summary::number;
 use std::fs;
 
-/// Looks at the system.
+/// Examines the system.
 pub(crate) fn system() -> Part {
     let findings = [kernel(), memory(), clock(), processors(), backlog()];
     Part {

@@ -183,13 +183,19 @@ fn hosts_with_one_of_two_ports_each_are_horizontal() {
 fn the_kind_is_the_same_beyond_the_exact_sets() {
     let shared = |number: u32| (number / 400, number);
     let two = |number: u32| (number % 2, number);
-    let one = |number: u32| (u32::from(number % 100 == 0) * (1 + number / 100), number);
+    let one = |number: u32| {
+        (
+            u32::from(number.is_multiple_of(100)) * (1 + number / 100),
+            number,
+        )
+    };
     let late = |number: u32| match number {
         0..2500 => (1 + number, 22),
         _ => (0, number),
     };
     let wide = |number: u32| (number, 22 + number % 2);
-    let cases: [(u32, &dyn Fn(u32) -> (u32, u32), ScanKind); 5] = [
+    type Case<'a> = (u32, &'a dyn Fn(u32) -> (u32, u32), ScanKind);
+    let cases: [Case<'_>; 5] = [
         (8000, &shared, ScanKind::Block),
         (8000, &two, ScanKind::Block),
         (8000, &one, ScanKind::Vertical),

@@ -26,7 +26,7 @@ pub trait Target: Write + Seek + Send {
     }
 
     /// How long the file is. Without knowing, or if it is none: nothing.
-    fn len(&self) -> Option<u64> {
+    fn length(&self) -> Option<u64> {
         None
     }
 
@@ -51,9 +51,9 @@ impl Target for File {
         }
     }
 
-    fn len(&self) -> Option<u64> {
+    fn length(&self) -> Option<u64> {
         let meta = self.metadata().ok()?;
-        meta.is_file().then(|| meta.len())
+        meta.is_file().then_some(meta.len())
     }
 
     fn is_gone(&self) -> bool {

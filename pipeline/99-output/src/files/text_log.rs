@@ -228,7 +228,8 @@ impl OpenFile {
     }
 }
 
-/// That a file was removed or cut before a new one was asked for is told in the end: the run goes on.
+/// That a file was removed or cut before a new one was asked for is told in the end: the run goes
+/// on.
 pub(super) fn unless_removed(
     ended: Result<(), OutputError>,
     first: &mut Option<OutputError>,
@@ -244,7 +245,7 @@ pub(super) fn unless_removed(
 
 /// Whether somebody has cut a file to which `len` bytes were written.
 pub(super) fn is_short(target: &dyn Target, len: u64) -> bool {
-    target.len().is_some_and(|is| is < len)
+    target.length().is_some_and(|is| is < len)
 }
 
 /// An error if a file that was written has no name any more, or was cut.

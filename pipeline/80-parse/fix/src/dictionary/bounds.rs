@@ -11,7 +11,10 @@ pub(super) fn check(xml: &str) -> Result<(), BadDictionary> {
     let line = |rest: &[u8]| {
         let before = xml.len().saturating_sub(rest.len());
         let before = xml.as_bytes().iter().take(before);
-        1 + before.filter(|&&byte| byte == b'\n').count()
+        before
+            .filter(|&&byte| byte == b'\n')
+            .count()
+            .saturating_add(1)
     };
     let mut spaces = 0_usize;
     while let Some(at) = memchr::memchr(b'<', rest) {

@@ -54,8 +54,8 @@ impl<S: MessageSink> Turn<'_, S> {
         queue.len = queue.len.wrapping_add(1);
     }
 
-    /// Whether a response is to what was no request, before the request that is next: by its status,
-    /// as some servers pass over that and answer the request.
+    /// Whether a response is to what was no request, before the request that is next: by its
+    /// status, as some servers pass over that and answer the request.
     #[inline]
     pub(crate) fn answers_no_request(&mut self, status: u16) -> bool {
         let queue = &mut *self.queue;
