@@ -67,7 +67,7 @@ impl Reassembler {
                 let limit = self.limit(connection, place);
                 limit.is_some_and(|limit| !limit.is_after(piece.start))
             }
-            // Its sender has withdrawn the acknowledgement, or repeats it. If nothing else
+            // Its sender has withdrawn the acknowledgement, or repeats it. If nothing else has
             // completed the handshake, the capture lacks the rest.
             Standing::Doubted => {
                 let is_known = peer.marks.has(Marks::SEEN) && peer.phase != Phase::Syn;

@@ -98,20 +98,16 @@ impl Reassembler {
         if side.is_shut() || side.is_over() {
             return;
         }
+        // The receiver accepted more than that: it never got these FINs.
+        let (held, acked) = (side.held, side.acked);
+        self.held
+            .forget_fins(held, |fin| acked.is_after(fin.plus(1)));
         loop {
             let limit = self.limit(connection, place);
             moved |= self.drain(connection, place, limit, consumer);
             let side = connection.side(place.to_server);
             let (next, acked) = (side.next, side.acked);
-            let mut fin = self.held.queue(side.held).fin();
-            if fin.is_some_and(|fin| acked.is_after(fin.plus(1))) {
-                // The receiver accepted more than that: it never got these FINs.
-                let held = side.held;
-                self.held
-                    .forget_fins(held, |fin| acked.is_after(fin.plus(1)));
-                fin = self.held.queue(held).fin();
-            }
-            let side = connection.side(place.to_server);
+            let fin = self.held.queue(side.held).fin();
             // A FIN on a SYN counts once that is confirmed, as data does.
             if fin == Some(next) && side.phase != Phase::Syn {
                 return self.shut(connection, place, consumer);
