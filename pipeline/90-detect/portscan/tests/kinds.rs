@@ -181,26 +181,26 @@ fn hosts_with_one_of_two_ports_each_are_horizontal() {
 /// block as others are, and one host that has nearly all is not, whenever its turn comes.
 #[test]
 fn the_kind_is_the_same_beyond_the_exact_sets() {
-    let shared = |number: u32| (number / 400, number);
-    let two = |number: u32| (number % 2, number);
-    let one = |number: u32| {
-        (
-            u32::from(number.is_multiple_of(100)) * (1 + number / 100),
-            number,
-        )
+    /// The host and the port of each attempt, by its number.
+    type Target = fn(u32) -> (u32, u32);
+    let one: Target = |number| match number.is_multiple_of(100) {
+        true => (1 + number / 100, number),
+        false => (0, number),
     };
-    let late = |number: u32| match number {
+    let late: Target = |number| match number {
         0..2500 => (1 + number, 22),
         _ => (0, number),
     };
-    let wide = |number: u32| (number, 22 + number % 2);
-    type Case<'a> = (u32, &'a dyn Fn(u32) -> (u32, u32), ScanKind);
-    let cases: [Case<'_>; 5] = [
-        (8000, &shared, ScanKind::Block),
-        (8000, &two, ScanKind::Block),
-        (8000, &one, ScanKind::Vertical),
-        (40_000, &late, ScanKind::Vertical),
-        (8000, &wide, ScanKind::Horizontal),
+    let cases: [(u32, Target, ScanKind); 5] = [
+        (8000, |number| (number / 400, number), ScanKind::Block),
+        (8000, |number| (number % 2, number), ScanKind::Block),
+        (8000, one, ScanKind::Vertical),
+        (40_000, late, ScanKind::Vertical),
+        (
+            8000,
+            |number| (number, 22 + number % 2),
+            ScanKind::Horizontal,
+        ),
     ];
     for (nth, (count, target, kind)) in cases.into_iter().enumerate() {
         let mut events = Events::default();

@@ -10,8 +10,8 @@ pub(in crate::merger) struct Sketch {
     targets: Distinct<4096>,
     outcomes: [Distinct<4096>; 4],
     ports: Vec<u64>,
-    /// The targets by host, twice, each time in 16 parts by other bits of the host's hash: of a
-    /// host that has most, one part has it in both.
+    /// The targets by host, twice, each time in 16 parts by other bits of the host's hash: the host
+    /// that has most makes one part great in both.
     parts: [[Distinct<256>; PARTS]; 2],
 }
 
