@@ -123,7 +123,7 @@ mod tests {
         });
         let line = counters.line();
         assert!(
-            line.contains(" packets 12 bytes_read 3456 bytes_total unknown "),
+            line.contains(" packets 12 dropped 0 bytes_read 3456 bytes_total unknown "),
             "{line}"
         );
         assert!(line.contains(" records 0 "), "{line}");

@@ -40,12 +40,6 @@ pub enum ConfigError {
     /// Interfaces and captures.
     #[error("packets come from interfaces (`-i`) or from captures (`-r`), not from both")]
     LiveAndFiles,
-    /// `-w` without an interface.
-    #[error(
-        "`-w` records what is captured from an interface (`-i`); `flowpin slice` writes packets of \
-         a capture"
-    )]
-    NothingToRecord,
     /// A setting that must not be 0.
     #[error("{what} must be more than 0")]
     Zero {
@@ -128,7 +122,6 @@ impl ConfigError {
         match self {
             Self::StdinTwice => &[["input", "read"]],
             Self::LiveAndFiles => &[["live", "interfaces"], ["input", "read"]],
-            Self::NothingToRecord => &[["live", "write"]],
             Self::MemoryTooSmall(_) => &[["pipeline", "memory"]],
             Self::NoTime => &[["input", "until"], ["input", "since"]],
             Self::NoFormat | Self::NoneAmongFormats => &[["output", "formats"]],

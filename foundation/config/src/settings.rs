@@ -142,13 +142,11 @@ fn check(plan: &Plan) -> Result<(), ConfigError> {
     check_formats(&plan.output)
 }
 
-/// Checks that packets come from interfaces or from captures, and what only one of them has.
+/// Checks that packets come from interfaces or from captures.
 fn check_live(plan: &Plan) -> Result<(), ConfigError> {
-    let live = &plan.live;
-    match (live.interfaces.is_empty(), plan.inputs.is_empty()) {
-        (false, false) => Err(ConfigError::LiveAndFiles),
-        (true, _) if live.record.is_some() => Err(ConfigError::NothingToRecord),
-        _ => Ok(()),
+    match plan.is_live() && !plan.inputs.is_empty() {
+        true => Err(ConfigError::LiveAndFiles),
+        false => Ok(()),
     }
 }
 

@@ -124,8 +124,7 @@ const ADVICE: &[(&[&str], &[&str], &str)] = &[
     (
         &["-i", "--interface"],
         &[],
-        "there is no live capture yet; from another program: `tcpdump -U -i IFACE -w - | flowpin \
-         run -r -`",
+        "`flowpin run -i IFACE` captures; with `-w FILE` it also records, for every other command",
     ),
     (
         &["-o", "--out", "--outdir", "--output-dir"],
@@ -136,11 +135,6 @@ const ADVICE: &[(&[&str], &[&str], &str)] = &[
         &["-o", "--out", "--output"],
         &["slice", "streams"],
         "`-w` names the output",
-    ),
-    (
-        &["-w", "--write"],
-        &["run"],
-        "`flowpin slice -w FILE` writes packets; `-l DIR` is the directory for logs",
     ),
     (
         &["-a", "--append"],
@@ -247,12 +241,7 @@ mod tests {
     fn options_of_other_programs_get_advice() {
         for (words, part) in [
             (&["run", "-r", "a.pcap", "-o", "x"][..], "`-l DIR`"),
-            (&["run", "-i", "eth0"], "no live capture yet"),
-            (
-                &["run", "-r", "a.pcap", "-w", "b.pcap"],
-                "`flowpin slice -w FILE`",
-            ),
-            (&["identify", "-i", "eth0"], "no live capture yet"),
+            (&["identify", "-i", "eth0"], "`flowpin run -i IFACE`"),
             (&["slice", "-r", "a", "-o", "b"], "`-w` names the output"),
             (&["run", "-r", "a", "-Y", "http"], "pcap-filter(7)"),
             (&["run", "--append", "a"], "`--force`"),

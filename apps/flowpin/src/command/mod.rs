@@ -64,6 +64,12 @@ fn require_input(plan: &Plan) -> Result<(), Failure> {
             "no input: name a capture or a directory with `-r`, or use `-r -` for standard input"
         )));
     }
+    if plan.live.record.is_some() && !plan.is_live() {
+        return Err(Failure::usage(anyhow::anyhow!(
+            "`-w` records what is captured from an interface (`-i`); `flowpin slice -w FILE` writes \
+             packets of a capture"
+        )));
+    }
     Ok(())
 }
 
