@@ -66,8 +66,8 @@ fn require_input(plan: &Plan) -> Result<(), Failure> {
     }
     if plan.live.record.is_some() && !plan.is_live() {
         return Err(Failure::usage(anyhow::anyhow!(
-            "`-w` records what is captured from an interface (`-i`); `flowpin slice -w FILE` writes \
-             packets of a capture"
+            "`-w` records what is captured from an interface (`-i`); `flowpin slice -w FILE` \
+             writes packets of a capture"
         )));
     }
     Ok(())
