@@ -58,7 +58,8 @@ impl Reassembler {
 
     /// Whether a receiver that has not acknowledged a piece has dropped it, as far as known.
     fn is_refused(&mut self, connection: &mut Connection, place: Place, piece: Piece) -> bool {
-        let peer = *connection.side(!place.to_server);
+        let (side, peer) = connection.both(place.to_server);
+        let (begun, peer) = (side.phase == Phase::Open, *peer);
         match piece.standing {
             Standing::Expected => false,
             Standing::Refused | Standing::Outside => true,
@@ -70,7 +71,8 @@ impl Reassembler {
             // Its sender has withdrawn the acknowledgement, or repeats it. If nothing else has
             // completed the handshake, the capture lacks the rest.
             Standing::Doubted => {
-                let is_known = peer.marks.has(Marks::SEEN) && peer.phase != Phase::Syn;
+                let is_open = begun && peer.phase == Phase::Syn;
+                let is_known = peer.marks.has(Marks::SEEN) && !is_open;
                 is_known && !peer.acked.is_after(self.sent(&peer))
             }
         }
