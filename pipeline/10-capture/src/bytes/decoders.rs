@@ -81,6 +81,8 @@ pub(crate) struct Zstd {
     /// How many bytes the decoder asks for; 0: a frame is over.
     wanted: usize,
     any: bool,
+    /// The last call filled its room: the decoder may have more to give.
+    is_full: bool,
 }
 
 impl Zstd {
@@ -93,6 +95,7 @@ impl Zstd {
             share,
             wanted: 0,
             any: false,
+            is_full: false,
         })
     }
 
@@ -114,6 +117,24 @@ impl Zstd {
     }
 }
 
+impl Zstd {
+    /// One call of the library.
+    fn decode(&mut self, portion: &[u8], into: &mut [u8]) -> Step {
+        let room = into.len();
+        let mut from = InBuffer::around(portion);
+        let mut to = OutBuffer::around(into);
+        let result = self.decoder.decompress_stream(&mut to, &mut from);
+        let (taken, made) = (from.pos, to.pos());
+        self.is_full = made == room;
+        let result = result.map_err(zstd_error).and_then(|wanted| {
+            self.wanted = wanted;
+            self.any |= wanted == 0;
+            self.share.keep(self.decoder.sizeof() as u64, made)
+        });
+        step(taken, made, result)
+    }
+}
+
 impl Decode for Zstd {
     fn step(&mut self, input: &[u8], into: &mut [u8]) -> Step {
         if self.wanted == 0
@@ -126,17 +147,15 @@ impl Decode for Zstd {
         if self.wanted == 0 && input.is_empty() {
             return step(0, 0, Ok(()));
         }
+        // What it still has to give is taken before it gets the next header, for the same reason.
+        if self.is_full && self.wanted > 0 {
+            let rest = self.decode(&[], into);
+            if rest.made > 0 || rest.result.is_err() {
+                return rest;
+            }
+        }
         let portion = input.get(..self.portion()).unwrap_or(input);
-        let mut from = InBuffer::around(portion);
-        let mut to = OutBuffer::around(into);
-        let result = self.decoder.decompress_stream(&mut to, &mut from);
-        let (taken, made) = (from.pos, to.pos());
-        let result = result.map_err(zstd_error).and_then(|wanted| {
-            self.wanted = wanted;
-            self.any |= wanted == 0;
-            self.share.keep(self.decoder.sizeof() as u64, made)
-        });
-        step(taken, made, result)
+        self.decode(portion, into)
     }
 
     fn may_end(&self) -> bool {

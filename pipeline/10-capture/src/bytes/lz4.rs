@@ -77,7 +77,9 @@ fn buffers_of(head: &[u8]) -> u64 {
 /// LZ4 frame format: EndMark is 0, a content checksum of 4 bytes may follow. Legacy frames have
 /// neither, so nothing can be said about their end.
 fn is_lz4_end(raw: &Raw) -> bool {
-    matches!(raw.tail(), [0, 0, 0, 0, ..] | [.., 0, 0, 0, 0]) || raw.is_legacy_lz4()
+    // Before so many bytes have been served, the tail has zeros of its own.
+    let is_mark = matches!(raw.tail(), [0, 0, 0, 0, ..] | [.., 0, 0, 0, 0]);
+    is_mark && raw.served() >= LZ4_FRAME_LEN_MIN || raw.is_legacy_lz4()
 }
 
 /// Bytes that a decoder has taken out of its buffer.
