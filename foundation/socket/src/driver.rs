@@ -1,6 +1,6 @@
 //! What the driver of an interface says about it (ethtool(8)).
 
-use crate::{SocketError, interface};
+use crate::{SocketError, interface, word};
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixDatagram;
@@ -76,11 +76,6 @@ fn ring(socket: &impl AsRawFd, interface: &str) -> Option<(u32, u32)> {
     put_command(&mut sizes, GET_RING);
     ask(socket, interface, &mut sizes).ok()?;
     Some((word(&sizes, 20), word(&sizes, 4))).filter(|&(_, most)| most > 0)
-}
-
-fn word(bytes: &[u8], at: usize) -> u32 {
-    let bytes = bytes.get(at..).and_then(|rest| rest.first_chunk());
-    u32::from_ne_bytes(bytes.copied().unwrap_or_default())
 }
 
 /// Asks the driver: a command at the beginning of `value`, which it fills.

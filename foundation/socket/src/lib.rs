@@ -27,3 +27,9 @@ pub use filter::{INSTRUCTIONS_MAX, Instruction};
 pub use interface::{Link, interfaces};
 pub use packet::Packet;
 pub use ring::{Ring, RingOptions, RingStats};
+
+/// Four bytes as the kernel of this machine writes a number; 0 where there are not so many.
+fn word(bytes: &[u8], at: usize) -> u32 {
+    let bytes = bytes.get(at..).and_then(|rest| rest.first_chunk());
+    u32::from_ne_bytes(bytes.copied().unwrap_or_default())
+}

@@ -1,5 +1,6 @@
 //! A packet in a block: its header as the kernel writes it (linux/if_packet.h, `tpacket3_hdr`).
 
+use crate::word;
 use flowpin_packet::Timestamp;
 
 /// A packet, where the kernel put it.
@@ -21,10 +22,7 @@ impl<'a> Packet<'a> {
     /// that is no packet, which the kernel does not write.
     pub(crate) fn at(block: &'a [u8], place: usize) -> Option<(Self, usize)> {
         let header = block.get(place..)?.first_chunk::<HEADER_LEN>()?;
-        let word = |at: usize| {
-            let bytes = header.get(at..).and_then(|rest| rest.first_chunk());
-            u32::from_ne_bytes(bytes.copied().unwrap_or_default())
-        };
+        let word = |at| word(header, at);
         let half = |at: usize| {
             let bytes = header.get(at..).and_then(|rest| rest.first_chunk());
             u16::from_ne_bytes(bytes.copied().unwrap_or_default())

@@ -4,7 +4,7 @@ use crate::filter::Wanted;
 use crate::interface::{self, Link};
 use crate::memory::Memory;
 use crate::packet::Packet;
-use crate::{Instruction, SocketError, driver, socket};
+use crate::{Instruction, SocketError, driver, socket, word};
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -223,11 +223,6 @@ impl AsFd for Ring {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }
-}
-
-fn word(block: &[u8], at: usize) -> u32 {
-    let bytes = block.get(at..).and_then(|rest| rest.first_chunk());
-    u32::from_ne_bytes(bytes.copied().unwrap_or_default())
 }
 
 /// Long enough for a frame of 64 KiB, which offloading makes, with its headers; short enough that

@@ -286,7 +286,11 @@ impl Reader {
                     let mut ahead = core::mem::take(&mut self.ahead);
                     let have = ahead.len();
                     ahead.resize(need - unwalked.len(), 0);
-                    let count = self.read_full(ahead.get_mut(have..).unwrap_or_default(), true);
+                    // A pipe is waited for: what comes after a pause must decide as in a file. The
+                    // clock of interfaces never leaps, as it is written down every second.
+                    let may_pause = self.stream.raw().is_live();
+                    let into = ahead.get_mut(have..).unwrap_or_default();
+                    let count = self.read_full(into, may_pause);
                     ahead.truncate(have + count);
                     self.ahead = ahead;
                     if count == 0 {

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::thread::{self, Builder};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Answers requests until the process ends.
 #[derive(Debug)]
@@ -47,8 +47,10 @@ fn answer(mut client: &TcpStream, text: impl FnOnce() -> String) -> io::Result<(
     client.set_write_timeout(Some(PATIENCE))?;
     let mut request = [0; REQUEST_LEN_MAX];
     let mut len = 0;
+    let began = Instant::now();
     while let Some(room) = request.get_mut(len..).filter(|room| !room.is_empty()) {
         match client.read(room)? {
+            _ if began.elapsed() > PATIENCE => break,
             0 => break,
             count => len += count,
         }

@@ -30,7 +30,7 @@ use pace::{Pace, Turn};
 use port::Port;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 /// What to capture, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,8 +74,10 @@ pub(crate) struct Live {
     pace: Pace,
     /// Packets of several interfaces wait so long for earlier ones of the others.
     slack: Duration,
-    /// Since when the run is to stop.
-    stopping: Option<Timestamp>,
+    /// Since when the run is to stop, by both clocks: that of packets may be set meanwhile.
+    stopping: Option<(Timestamp, Instant)>,
+    /// The time of the last packet.
+    last: Timestamp,
     /// The last block is written.
     is_over: bool,
     failure: Option<io::Error>,
@@ -105,6 +107,7 @@ impl Live {
             // one may have begun.
             slack: block_time * 2 + Duration::from_millis(1),
             stopping: None,
+            last: Timestamp::default(),
             is_over: false,
             failure: None,
         })
@@ -122,10 +125,18 @@ impl Live {
     /// interface is left.
     pub(crate) fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         self.pace.begin();
+        // Not only while nothing comes: more may come, without end, than can be read.
+        if self.attention.is_stopped() && self.stopping.is_none() {
+            self.stopping = Some((now(), Instant::now()));
+        }
         loop {
             let count = self.put(into);
             if count > 0 {
                 self.pace.served();
+                // Drops must show most of all while there is no pause.
+                if self.pace.statistics_are_due() {
+                    self.statistics(self.last);
+                }
                 return Ok(count);
             }
             if let Some(error) = self.failure.take() {
@@ -151,10 +162,11 @@ impl Live {
                 break;
             };
             if let Some(packet) = port.head() {
-                if self.stopping.is_some_and(|end| packet.time > end) {
+                if self.stopping.is_some_and(|(end, _)| packet.time > end) {
                     port.is_done = true;
                     continue;
                 }
+                self.last = self.last.max(packet.time);
                 count += self.blocks.packet(room, number, &packet);
             }
             port.take();
@@ -169,31 +181,34 @@ impl Live {
             self.answered = calls;
             return Err(io::ErrorKind::Interrupted.into());
         }
-        let now = now();
         if self.attention.is_stopped() && self.stopping.is_none() {
-            self.stopping = Some(now);
+            self.stopping = Some((now(), Instant::now()));
         }
-        if let Some(end) = self.stopping {
-            let all_seen = now.nanos_since(end) > nanos(self.slack);
+        if let Some((end, since)) = self.stopping {
+            let all_seen = since.elapsed() > self.slack;
             if all_seen || self.ports.iter().all(|port| port.is_done) {
                 return self.end(end);
             }
         }
         if self.ports.iter().all(|port| port.is_gone) {
             self.failure = Some(io::Error::other("the interface was removed"));
-            return self.end(now);
+            return self.end(now());
         }
         let patience = match self.pace.turn() {
             Turn::Wait(patience) => patience,
             Turn::Tell => return Err(io::ErrorKind::Interrupted.into()),
             Turn::Statistics => {
-                // Up to here, every packet has been seen.
-                self.statistics(Timestamp(now.0.saturating_sub(nanos(self.slack))));
+                self.statistics(self.known_until());
                 return Ok(());
             }
         };
         self.sleep(patience.min(self.slack.max(self.pace.latency())));
         Ok(())
+    }
+
+    /// Up to when every packet would have been seen, where no packet is at hand.
+    fn known_until(&self) -> Timestamp {
+        Timestamp(now().0.saturating_sub(nanos(self.slack)))
     }
 
     /// The last blocks: how late it is, and what was lost.

@@ -41,7 +41,8 @@ pub(super) fn due(ports: &mut [Port], now: impl FnOnce() -> Timestamp, slack: Du
     }
 }
 
-/// Whether every port would show a packet of this time by now.
+/// Whether every port would show a packet of this time by now. One of the future is not waited for:
+/// the clock was set back.
 fn is_past(time: Timestamp, now: Timestamp, slack: Duration) -> bool {
-    u128::from(now.nanos_since(time)) >= slack.as_nanos()
+    time > now || u128::from(now.nanos_since(time)) >= slack.as_nanos()
 }

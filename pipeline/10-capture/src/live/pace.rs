@@ -55,6 +55,16 @@ impl Pace {
         self.is_told = false;
     }
 
+    /// Whether statistics are due though packets are at hand; if so, the next are due later.
+    pub(super) fn statistics_are_due(&mut self) -> bool {
+        let now = Instant::now();
+        let is_due = now >= self.statistics_due;
+        if is_due {
+            self.statistics_due = now + STATISTICS_EVERY;
+        }
+        is_due
+    }
+
     /// Bytes were served.
     pub(super) fn served(&mut self) {
         self.told = None;
@@ -83,8 +93,7 @@ impl Pace {
             }
             patience = patience.min(left);
         }
-        if now >= self.statistics_due {
-            self.statistics_due = now + STATISTICS_EVERY;
+        if self.statistics_are_due() {
             return Turn::Statistics;
         }
         Turn::Wait(patience)
@@ -123,6 +132,8 @@ mod tests {
         let mut pace = Pace::new(Duration::from_secs(60));
         pace.statistics_due -= super::STATISTICS_EVERY;
         assert_eq!(pace.turn(), Turn::Statistics);
+        pace.statistics_due -= super::STATISTICS_EVERY;
+        assert!(pace.statistics_are_due() && !pace.statistics_are_due());
         assert!(matches!(pace.turn(), Turn::Wait(_)));
     }
 }
