@@ -340,6 +340,13 @@ fn mdns_events_name_contents_by_their_type() {
         assert_eq!(of("a"), "-|192.0.2.7|-");
         assert_eq!(["srv.port", "srv.name"].map(of), ["-|-|80", "-|-|a.local"]);
         assert_eq!(of("ptr"), "");
+        // What these tell is not told again.
+        let own = |key: &str| records.of(0, &format!("flowpin.{key}")).to_owned();
+        assert_eq!(own("answers[].ttl"), "120|120|120");
+        assert_eq!(own("answers[].rdata"), "-|-|-");
+        for key in ["grouped.A", "answers[].srv.name", "version", "qr"] {
+            assert_eq!(own(key), "", "{key}");
+        }
     }
 }
 

@@ -13,25 +13,26 @@ const fn event(eve: &'static str, kind: Kind, doc: &'static str) -> MessageColum
 /// hold by the records' types.
 ///
 /// `$under` is the object for fields of all Suricata objects, `$more` that for fields of DNS only,
-/// `$own` that for fields of none, `$typed` what records hold by their types.
+/// `$own` that for fields of none, `$typed` what records hold by their types. `$form` is `dns`, or
+/// `typed`: flags are words, and what records hold is not told twice.
 macro_rules! columns {
-    ($under:literal, $more:literal, $own:literal, $codes:ident $(, $typed:expr)*) => {
+    ($under:literal, $more:literal, $own:literal, $form:ident $(, $typed:expr)*) => {
         &[
-            event(concat!($more, ".version"), Count, "The form of this object: 3."),
+            columns!(@only $form, "dns.version", Count, "The form of this object: 3."),
             event(concat!($under, ".type"), Text, "`request` or `response`."),
-            event(concat!($more, ".tx_id"), Count, "Which message of its connection, from 0."),
+            columns!(@only $form, "dns.tx_id", Count, "Which message of its connection, from 0."),
             event(concat!($under, ".id"), Count, "The message's identifier."),
-            columns!(@flags $codes, concat!($under, ".flags")),
-            event(concat!($more, ".qr"), Bool, "Whether it is a response; left out if not."),
-            event(concat!($more, ".aa"), Bool, "An authority answers; left out if not."),
-            event(concat!($more, ".tc"), Bool, "It is shortened; left out if not."),
-            event(concat!($more, ".rd"), Bool, "Recursion is wanted; left out if not."),
-            event(concat!($more, ".ra"), Bool, "Recursion is offered; left out if not."),
-            event(concat!($more, ".z"), Bool, "The reserved bit is set; left out if not."),
-            event(concat!($own, ".ad"), Bool, "The data are authentic; left out if not."),
-            event(concat!($own, ".cd"), Bool, "Checking is not wanted; left out if not."),
+            columns!(@flags $form, concat!($under, ".flags")),
+            columns!(@only $form, "dns.qr", Bool, "Whether it is a response; left out if not."),
+            columns!(@only $form, "dns.aa", Bool, "An authority answers; left out if not."),
+            columns!(@only $form, "dns.tc", Bool, "It is shortened; left out if not."),
+            columns!(@only $form, "dns.rd", Bool, "Recursion is wanted; left out if not."),
+            columns!(@only $form, "dns.ra", Bool, "Recursion is offered; left out if not."),
+            columns!(@only $form, "dns.z", Bool, "The reserved bit is set; left out if not."),
+            columns!(@only $form, "flowpin.ad", Bool, "The data are authentic; left out if not."),
+            columns!(@only $form, "flowpin.cd", Bool, "Checking is not wanted; left out if not."),
             event(concat!($under, ".opcode"), Count, "What is asked for; 0: a query."),
-            columns!(@rcode $codes, concat!($under, ".rcode")),
+            columns!(@rcode $form, concat!($under, ".rcode")),
             event(concat!($own, ".rtt"), Interval, "From the request to its response."),
             event(concat!($under, ".queries[].rrname"), TextList, "The names asked for."),
             event(concat!($under, ".queries[].rrtype"), TextList, "The types asked for."),
@@ -46,10 +47,10 @@ macro_rules! columns {
             columns!(@records $more, "answers", "soa.retry", CountList, "SOA, in seconds."),
             columns!(@records $more, "answers", "soa.expire", CountList, "SOA, in seconds."),
             columns!(@records $more, "answers", "soa.minimum", CountList, "SOA, in seconds."),
-            columns!(@records $more, "answers", "srv.priority", CountList, "SRV."),
-            columns!(@records $more, "answers", "srv.weight", CountList, "SRV."),
-            columns!(@records $more, "answers", "srv.port", CountList, "SRV."),
-            columns!(@records $more, "answers", "srv.name", TextList, "SRV: the server."),
+            columns!(@only $form, "dns.answers[].srv.priority", CountList, "SRV."),
+            columns!(@only $form, "dns.answers[].srv.weight", CountList, "SRV."),
+            columns!(@only $form, "dns.answers[].srv.port", CountList, "SRV."),
+            columns!(@only $form, "dns.answers[].srv.name", TextList, "SRV: the server."),
             columns!(@records $more, "answers", "sshfp.fingerprint", TextList, "SSHFP."),
             columns!(@records $more, "answers", "sshfp.algo", CountList, "SSHFP: algorithm."),
             columns!(@records $more, "answers", "sshfp.type", CountList, "SSHFP: digest."),
@@ -68,14 +69,14 @@ macro_rules! columns {
             columns!(@records $more, "additionals", "rrtype", TextList, "Additional: types."),
             columns!(@records $more, "additionals", "ttl", CountList, "Additional: TTLs."),
             columns!(@records $more, "additionals", "rdata", TextList, "Additional: contents."),
-            columns!(@grouped $more, "A", "Addresses in answers."),
-            columns!(@grouped $more, "AAAA", "Addresses in answers."),
-            columns!(@grouped $more, "CNAME", "Canonical names in answers."),
-            columns!(@grouped $more, "MX", "Mail servers in answers."),
-            columns!(@grouped $more, "NS", "Name servers in answers."),
-            columns!(@grouped $more, "PTR", "Names in answers."),
-            columns!(@grouped $more, "TXT", "Texts in answers."),
-            columns!(@grouped $more, "NULL", "Bytes in answers."),
+            columns!(@only $form, "dns.grouped.A", TextList, "Addresses in answers."),
+            columns!(@only $form, "dns.grouped.AAAA", TextList, "Addresses in answers."),
+            columns!(@only $form, "dns.grouped.CNAME", TextList, "Canonical names in answers."),
+            columns!(@only $form, "dns.grouped.MX", TextList, "Mail servers in answers."),
+            columns!(@only $form, "dns.grouped.NS", TextList, "Name servers in answers."),
+            columns!(@only $form, "dns.grouped.PTR", TextList, "Names in answers."),
+            columns!(@only $form, "dns.grouped.TXT", TextList, "Texts in answers."),
+            columns!(@only $form, "dns.grouped.NULL", TextList, "Bytes in answers."),
             event(concat!($own, ".edns.version"), Count, "EDNS version."),
             event(concat!($own, ".edns.udp_size"), Count, "The sender's size of datagrams."),
             event(concat!($own, ".edns.do"), Bool, "DNSSEC is wanted; left out if not."),
@@ -85,23 +86,26 @@ macro_rules! columns {
             $($typed,)*
         ]
     };
-    (@flags words, $path:expr) => {
+    (@flags typed, $path:expr) => {
         event($path, TextList, "The header's flags: `aa`, `tc`, `rd`, `ra`, `z`, `ad`, `cd`.")
     };
-    (@flags numbers, $path:expr) => {
+    (@flags dns, $path:expr) => {
         event($path, Text, "The header's flags, in hexadecimal digits.")
     };
-    (@rcode words, $path:expr) => {
+    (@rcode typed, $path:expr) => {
         event($path, Count, "How a request ended, by its number.")
     };
-    (@rcode numbers, $path:expr) => {
+    (@rcode dns, $path:expr) => {
         event($path, Text, "How a request ended.")
     };
     (@records $under:literal, $section:literal, $key:literal, $kind:expr, $doc:literal) => {
         event(concat!($under, ".", $section, "[].", $key), $kind, $doc)
     };
-    (@grouped $under:literal, $kind:literal, $doc:literal) => {
-        event(concat!($under, ".grouped.", $kind), TextList, $doc)
+    (@only dns, $path:literal, $kind:expr, $doc:literal) => {
+        event($path, $kind, $doc)
+    };
+    (@only typed, $path:literal, $kind:expr, $doc:literal) => {
+        event("", $kind, $doc)
     };
 }
 
@@ -112,7 +116,7 @@ macro_rules! local {
     };
     (@all $under:literal, $one:literal, $two:literal, $three:literal) => {
         columns!(
-            $under, "flowpin", "flowpin", words,
+            $under, "flowpin", "flowpin", typed,
             local!(@of $under, $one, "a", TextList, "A: the address."),
             local!(@of $under, $one, "aaaa", TextList, "AAAA: the address."),
             local!(@of $under, $one, "cname", TextList, "CNAME: the name."),
@@ -153,7 +157,7 @@ macro_rules! local {
     };
 }
 
-const DNS_COLUMNS: &[MessageColumn] = columns!("dns", "dns", "flowpin", numbers);
+const DNS_COLUMNS: &[MessageColumn] = columns!("dns", "dns", "flowpin", dns);
 const MDNS_COLUMNS: &[MessageColumn] = local!("mdns");
 const LLMNR_COLUMNS: &[MessageColumn] = local!("llmnr");
 

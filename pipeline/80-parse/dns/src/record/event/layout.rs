@@ -2,6 +2,7 @@
 
 use super::columns::{ADDITIONALS, ANSWERS, AUTHORITIES, GROUPS, LISTS, QUERIES};
 use super::contents::{SOA, SRV, SSHFP, common_of, kind, lower, special_values};
+use super::typed::is_typed;
 use crate::wire::cursor::Cursor;
 use crate::wire::message::{Parsed, Record, Section};
 use core::ops::Range;
@@ -41,9 +42,17 @@ const SECTIONS_AT: [usize; 3] = [
 const SECTIONS: [usize; 3] = [ANSWERS, AUTHORITIES, ADDITIONALS];
 const GROUPS_AT: usize = QUERIES_AT + QUERIES + ANSWERS + AUTHORITIES + ADDITIONALS;
 
+/// What differs between protocols, and between messages.
+#[derive(Clone, Copy)]
+pub(super) struct Form {
+    /// A protocol of the link: what [`super::typed`] tells is not told again.
+    pub(super) is_typed: bool,
+    /// Each string of a text is a record of its own.
+    pub(super) divides: bool,
+}
+
 impl Layout {
-    /// `divides`: each string of a text is a record of its own.
-    pub(super) fn of(parsed: &Parsed, message: &[u8], divides: bool) -> Self {
+    pub(super) fn of(parsed: &Parsed, message: &[u8], form: Form) -> Self {
         let mut layout = Self {
             lists: [List::default(); LISTS],
             total: 0,
@@ -58,13 +67,14 @@ impl Layout {
             if let (Some(count), Some(special)) =
                 (counts.get_mut(section), special.get_mut(section))
             {
-                *count = count.saturating_add(parts_of(record, message, divides));
-                if let Some(special) = special_of(record.kind).and_then(|at| special.get_mut(at)) {
+                *count = count.saturating_add(parts_of(record, message, form.divides));
+                let at = special_of(record, form);
+                if let Some(special) = at.and_then(|at| special.get_mut(at)) {
                     *special = true;
                 }
             }
-            if let Some(count) = group_of(record).and_then(|at| grouped.get_mut(at)) {
-                *count = count.saturating_add(parts_of(record, message, divides));
+            if let Some(count) = group_of(record, form).and_then(|at| grouped.get_mut(at)) {
+                *count = count.saturating_add(parts_of(record, message, form.divides));
             }
         }
         // PERF: by reference, because a copy of the counts stalls on the partial writes just before
@@ -131,7 +141,7 @@ impl Layout {
         all: &mut [Value<'a>],
         parsed: &'a Parsed,
         message: &'a [u8],
-        divides: bool,
+        form: Form,
     ) {
         for (row, option) in parsed.options.iter().enumerate() {
             self.put(all, OPTIONS_AT, row, Value::Bytes(parsed.text(*option)));
@@ -154,8 +164,12 @@ impl Layout {
                 continue;
             };
             let mut common = common_of(parsed, record, message);
-            if parts_of(record, message, divides) > 1 {
-                let group = group_of(record).filter(|_| section == Section::Answer as usize);
+            if form.is_typed && is_typed(record) {
+                let [.., contents] = &mut common;
+                *contents = Value::Unset;
+            }
+            if parts_of(record, message, form.divides) > 1 {
+                let group = group_of(record, form).filter(|_| section == Section::Answer as usize);
                 for string in strings_of(record, message) {
                     let [.., contents] = &mut common;
                     *contents = Value::Bytes(string);
@@ -176,7 +190,7 @@ impl Layout {
             for (column, value) in common.into_iter().enumerate() {
                 self.put(all, at.saturating_add(column), *row, value);
             }
-            if let Some(columns) = special_of(record.kind).and_then(|at| SPECIAL.get(at))
+            if let Some(columns) = special_of(record, form).and_then(|at| SPECIAL.get(at))
                 && columns.end <= width
             {
                 let values = special_values(parsed, record, message);
@@ -185,7 +199,7 @@ impl Layout {
                 }
             }
             *row = row.saturating_add(1);
-            if let Some(group) = group_of(record)
+            if let Some(group) = group_of(record, form)
                 && let Some(row) = grouped.get_mut(group)
             {
                 let [.., contents] = common;
@@ -203,11 +217,11 @@ const SPECIAL: [Range<usize>; 3] = [4..11, 11..15, 15..18];
 /// SOA has the most.
 pub(super) const SPECIAL_MAX: usize = 7;
 
-/// Returns the index of a type in [`SPECIAL`].
-const fn special_of(kind: u16) -> Option<usize> {
-    match kind {
+/// Returns the index of a record's type in [`SPECIAL`].
+const fn special_of(record: &Record, form: Form) -> Option<usize> {
+    match record.kind {
         SOA => Some(0),
-        SRV => Some(1),
+        SRV if !form.is_typed => Some(1),
         SSHFP => Some(2),
         _ => None,
     }
@@ -257,7 +271,10 @@ const TXT: u16 = 16;
 /// no contents (RFC 2136 §2.4); they are in no group, nor are contents that violate the rules of
 /// their type.
 #[inline]
-fn group_of(record: &Record) -> Option<usize> {
+fn group_of(record: &Record, form: Form) -> Option<usize> {
+    if form.is_typed {
+        return None;
+    }
     if record.section != Section::Answer || record.rdata.is_bad || record.rdata.raw.len() == 0 {
         return None;
     }

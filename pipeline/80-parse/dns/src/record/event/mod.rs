@@ -13,7 +13,7 @@ pub use columns::{DNS, LLMNR, MDNS};
 use columns::{EDNS, HEAD, WIDTH};
 use flowpin_packet::Timestamp;
 use flowpin_record::{MessageSchema, MessageSink, Value, ValueLists};
-use layout::{Layout, may_divide};
+use layout::{Form, Layout, may_divide};
 use typed::{TYPED, put_lists, put_strings};
 
 /// Builds events; allocated once and reused for every message.
@@ -50,10 +50,13 @@ impl Event {
         let is_local = schema.name != DNS.name;
         let words = flag_words(if is_local { parsed.header.flags } else { 0 });
         let [mut all] = self.lists.lend();
-        let divides = !is_local && may_divide(parsed, message);
-        let layout = Layout::of(parsed, message, divides);
+        let form = Form {
+            is_typed: is_local,
+            divides: !is_local && may_divide(parsed, message),
+        };
+        let layout = Layout::of(parsed, message, form);
         all.resize(layout.total, Value::Unset);
-        layout.fill(&mut all, parsed, message, divides);
+        layout.fill(&mut all, parsed, message, form);
         if is_local {
             layout.lower_query_types(&mut all);
         }
@@ -62,7 +65,13 @@ impl Event {
         for (to, from) in head.iter_mut().zip(head_values(parsed, when, flags.text())) {
             *to = from;
         }
-        if is_local && let [_, _, _, _, flags, .., rcode, _] = head {
+        if is_local
+            && let [version, _, number, _, flags, qr, aa, tc, rd, ra, z, ad, cd, _, rcode, _] = head
+        {
+            // Suricata's object has the flags as words, the envelope the number.
+            for twice in [version, number, qr, aa, tc, rd, ra, z, ad, cd] {
+                *twice = Value::Unset;
+            }
             let code = parsed.header.rcode();
             *flags = listed(words.get());
             *rcode = Value::count(parsed.header.is_response().then_some(code.into()));

@@ -31,6 +31,11 @@ fn columns_of(record: &Record) -> Option<Range<usize>> {
     Some(first..first.saturating_add(count))
 }
 
+/// Whether a record's contents are in a column of its type.
+pub(super) fn is_typed(record: &Record) -> bool {
+    columns_of(record).is_some()
+}
+
 /// Appends the strings of all texts, record by record.
 pub(super) fn put_strings<'a>(parsed: &Parsed, message: &'a [u8], out: &mut Vec<Value<'a>>) {
     for record in parsed.records.iter().filter(|one| one.kind == TXT) {
