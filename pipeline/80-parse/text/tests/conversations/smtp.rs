@@ -171,3 +171,26 @@ proptest! {
         }
     }
 }
+
+/// RFC 5322 §3.6: fields that say what a mail answers and whom to answer, and one that servers of
+/// web mail add.
+#[test]
+fn fields_of_answers_are_told() {
+    check(
+        "smtp",
+        &[
+            (true, b"MAIL FROM:<a@a>\r\nRCPT TO:<b@b>\r\nDATA\r\n"),
+            (false, b"250 ok\r\n250 ok\r\n354 go\r\n"),
+            (
+                true,
+                b"Reply-To: Ann\r\n <ann@a>\r\nIn-Reply-To: <1@b>\r\nX-Originating-IP: [192.0.2.7]\r\n\
+                  \r\nReply-To: not this\r\n.\r\n",
+            ),
+            (false, b"250 queued\r\n"),
+        ],
+        &[
+            "smtp @0 mailfrom=a@a rcptto=b@b reply_to=Ann <ann@a> in_reply_to=<1@b> \
+             x_originating_ip=[192.0.2.7] last_reply=250 queued",
+        ],
+    );
+}
