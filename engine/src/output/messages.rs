@@ -2,6 +2,7 @@
 
 use crate::error::RunError;
 use crate::run::stage_options;
+use crate::worker::netflow::NETFLOW;
 use crate::worker::parse::registry;
 use flowpin_config::Plan;
 use flowpin_data_channels::FTP_DATA;
@@ -10,14 +11,16 @@ use std::collections::BTreeSet;
 
 /// The schemas of all parsers: grammars last, parts of messages after the messages.
 pub(crate) fn schemas(plan: &Plan) -> MessageSchemas {
+    let netflow = plan.output.netflow.then_some(&NETFLOW);
     if !plan.parse.enabled {
-        return MessageSchemas::default();
+        return MessageSchemas::new(netflow);
     }
     let setup = stage_options::parsers(plan);
     let mut all = registry::schemas(&setup);
     all.push((false, &FTP_DATA));
     all.sort_by_key(|&(is_grammar, schema)| (is_grammar, schema.part_of.is_some()));
-    MessageSchemas::new(all.into_iter().map(|(_, schema)| schema))
+    let all = all.into_iter().map(|(_, schema)| schema);
+    MessageSchemas::new(all.chain(netflow))
 }
 
 /// The names of the messages of built-in parsers and of their files: grammars may not take them.
@@ -28,7 +31,7 @@ pub(crate) fn names_of_parsers() -> BTreeSet<String> {
     let all = registry::schemas(&setup).into_iter();
     let own = all.filter(|(is_grammar, _)| !is_grammar);
     own.map(|(_, schema)| schema)
-        .chain([&FTP_DATA])
+        .chain([&FTP_DATA, &NETFLOW])
         .flat_map(|schema| [&schema.name, &schema.file_stem])
         .map(|name| name.to_string())
         .collect()
@@ -39,6 +42,7 @@ pub(crate) fn all_schemas(plan: &Plan) -> MessageSchemas {
     let mut plan = plan.clone();
     plan.parse.enabled = true;
     plan.files.decode = true;
+    plan.output.netflow = true;
     schemas(&plan)
 }
 
@@ -67,6 +71,7 @@ pub(crate) fn check(plan: &Plan) -> Result<(), RunError> {
 pub fn records_page() -> String {
     let mut plan = Plan::default();
     plan.parse.all_fields = true;
+    plan.output.netflow = true;
     plan.files.decode = true;
     flowpin_output::records_page(&schemas(&plan))
 }

@@ -14,6 +14,7 @@ mod context;
 pub(crate) mod identify;
 mod inspect;
 pub(crate) mod limit;
+pub(crate) mod netflow;
 pub(crate) mod parse;
 mod records;
 mod resident;

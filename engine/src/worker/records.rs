@@ -11,6 +11,7 @@
 
 use crate::aggregates::{News, Observers};
 use crate::output::{Delivery, Exit};
+use crate::worker::netflow;
 use flowpin_aggregate::Traffic;
 use flowpin_output::{Formatter, RecordBatch};
 use flowpin_packet::{Tick, Timestamp};
@@ -29,6 +30,8 @@ const UNWEIGHED_MAX: u32 = 16;
 pub(super) struct Records {
     pub(super) formatter: Formatter,
     pub(super) observers: Observers,
+    /// Whether `netflow` events are wanted.
+    has_netflow: bool,
     exit: Exit,
     /// Up to where all records were delivered.
     delivered: RecordKey,
@@ -49,8 +52,9 @@ pub(super) struct Records {
 }
 
 impl Records {
-    pub(super) const fn new(formatter: Formatter, observers: Observers) -> Self {
+    pub(super) fn new(formatter: Formatter, observers: Observers) -> Self {
         Self {
+            has_netflow: formatter.takes(&netflow::NETFLOW),
             formatter,
             observers,
             exit: Exit::Nowhere,
@@ -174,6 +178,9 @@ impl RecordSink for Records {
         self.heaviest_packets = self.heaviest_packets.max(packets);
         self.observers.conn(key, record);
         self.formatter.conn(key, record);
+        if self.has_netflow && record.interim == 0 {
+            netflow::put(&mut self.formatter, key, record);
+        }
         // PERF: of some 40 instructions; a connection's texts are short.
         self.unweighed += 1;
         if self.unweighed == UNWEIGHED_MAX {

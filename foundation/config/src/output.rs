@@ -34,6 +34,10 @@ options! {
             host_pairs: bool => host_pairs: bool = false,
                 flag Flag::switch("host-pairs", "Add a record for each pair of client and server, \
                     with the sums of its connections (host_pairs)");
+            /// Add an event for each direction of a connection that has ended (EVE only).
+            netflow: bool => netflow: bool = false,
+                flag Flag::switch("netflow", "Add an event for each direction of a connection, as \
+                    Suricata's netflow (EVE only)");
             /// Put an apostrophe before text in CSV that a spreadsheet would read as a formula.
             csv_safe: bool => csv_safe: bool = false,
                 flag Flag::switch("csv-safe", "For spreadsheets: put an apostrophe before text in \

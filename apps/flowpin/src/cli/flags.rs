@@ -47,8 +47,8 @@ shown! {
     Stages "Analysis" ["streams", "identify", "patterns", "parse", "all-fields", "ja3", "extract",
         "hash", "grammar", "fix-dictionary", "scans"];
     Patterns "Analysis" ["patterns"];
-    Records "Records" ["interim", "community-id", "community-seed", "host-pairs", "csv-safe",
-        "parquet-time"];
+    Records "Records" ["interim", "community-id", "community-seed", "host-pairs", "netflow",
+        "csv-safe", "parquet-time"];
     Texts "Records" ["interim", "community-id", "community-seed", "csv-safe"];
     Measured "Records" ["format"] "Formats to measure, separated by commas or repeated \
         [default: eve]";

@@ -142,6 +142,11 @@ impl Formatter {
         }
     }
 
+    /// Whether messages of this kind are written.
+    pub fn takes(&self, schema: &MessageSchema) -> bool {
+        self.formats.with(schema.shown).any() && self.schemas.number(schema, 0).is_some()
+    }
+
     /// How much memory the records take that wait for the watermark.
     #[inline]
     pub fn held_bytes(&self) -> usize {
