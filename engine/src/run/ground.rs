@@ -98,14 +98,18 @@ pub(crate) fn recording(
 
 /// The folders in which a run makes files.
 pub(crate) fn written_folders(plan: &Plan) -> Vec<PathBuf> {
+    let output = &plan.output;
     let of_file = |path: &PathBuf| match path.parent() {
         Some(folder) if folder != Path::new("") => folder.to_owned(),
         _ => PathBuf::from("."),
     };
-    let logs = (!plan.output.to_stdout).then(|| plan.output.dir.clone());
-    let recording = plan.live.record.as_ref().map(of_file);
+    let logs = (!output.to_stdout).then(|| output.dir.clone());
+    let files = [&plan.live.record, &output.stats]
+        .into_iter()
+        .flatten()
+        .map(of_file);
     let extracted = plan.files.extract.clone();
-    logs.into_iter().chain(recording).chain(extracted).collect()
+    logs.into_iter().chain(files).chain(extracted).collect()
 }
 
 /// Creates the folder for extracted files, and removes those of an earlier run.

@@ -7,6 +7,7 @@ pub(crate) mod nowhere;
 pub(crate) mod shape;
 pub(crate) mod single;
 pub(crate) mod stage_options;
+mod stats;
 pub(crate) mod threads;
 mod turns;
 
@@ -18,6 +19,7 @@ use crate::profile;
 use crate::report::{Progress, ProgressSink, RunReport, StepReport};
 use crate::run::nowhere::Nowhere;
 use crate::run::shape::Shape;
+use crate::run::stats::{Latest, Seen, StatsFile};
 use crate::worker::identify::IdentifyRules;
 use crate::worker::stages::{self, AllStages, Explain, Planned, Stages};
 use crate::worker::{Finished, Late, Worker};
@@ -31,6 +33,8 @@ use flowpin_output::{Formatter, Writers};
 use flowpin_packet::{SHARD_COUNT, Shard};
 use std::hash::{BuildHasher, RandomState};
 use std::io;
+use std::sync::mpsc::channel;
+use std::thread;
 use std::time::Instant;
 
 /// Pieces of input that may be in flight between input and workers.
@@ -129,6 +133,9 @@ enum Destination {
     Nowhere,
 }
 
+/// The input, the files that must not be written, and the file of `--stats`.
+type Opened = (Source, Reads, Option<StatsFile>);
+
 impl Destination {
     fn check_folders(self, plan: &Plan) -> Result<(), RunError> {
         match self {
@@ -138,12 +145,13 @@ impl Destination {
     }
 
     /// Opens the input, and checks that no file is destroyed.
-    fn open_input(self, plan: &Plan, control: &Control) -> Result<(Source, Reads), RunError> {
+    fn open_input(self, plan: &Plan, control: &Control) -> Result<Opened, RunError> {
         if !plan.is_live() {
             let source = open(plan, control)?;
-            let reads = ground::reads(plan, &source);
+            let mut reads = ground::reads(plan, &source);
             self.check(plan, &reads)?;
-            return Ok((source, reads));
+            let stats = self.make_stats(plan, &mut reads)?;
+            return Ok((source, reads, stats));
         }
         let mut source = open(plan, control)?;
         // Files are made by who will write them.
@@ -155,7 +163,15 @@ impl Destination {
         if let Some((path, file)) = ground::recording(plan, &mut reads)? {
             source.record_to(path, file);
         }
-        Ok((source, reads))
+        let stats = self.make_stats(plan, &mut reads)?;
+        Ok((source, reads, stats))
+    }
+
+    fn make_stats(self, plan: &Plan, reads: &mut Reads) -> Result<Option<StatsFile>, RunError> {
+        match self {
+            Self::Disk => StatsFile::make(plan, reads),
+            Self::Nowhere => Ok(None),
+        }
     }
 
     /// Checks that no file is destroyed.
@@ -191,7 +207,8 @@ fn run_into(
     check_cpus(plan)?;
     let secret = plan.dispatch_seed.unwrap_or_else(random);
     destination.check_folders(plan)?;
-    let (source, reads) = destination.open_input(plan, control)?;
+    let (source, reads, stats) = destination.open_input(plan, control)?;
+    let progress = &Latest::new(progress);
     let made;
     let known = match known {
         Some(known) => known,
@@ -243,14 +260,23 @@ fn run_into(
     }
     progress.started();
     let input = InputStage::new(plan, options, source);
+    let seen = Seen {
+        control,
+        progress,
+        started,
+        is_live: plan.is_live(),
+    };
     // PERF: connections alone, without stages that observe them, have code of their own.
-    let ended = if stages::are_wanted(plan) {
-        let workers = workers::<AllStages>(plan, known, &owners, shape.workers(), late, secret)?;
-        pump(&context, shape, input, workers, output)
-    } else {
-        let workers = workers::<Explain>(plan, known, &owners, shape.workers(), late, secret)?;
-        pump(&context, shape, input, workers, output)
-    }?;
+    let ended = beside(stats, &seen, || {
+        if stages::are_wanted(plan) {
+            let workers =
+                workers::<AllStages>(plan, known, &owners, shape.workers(), late, secret)?;
+            pump(&context, shape, input, workers, output)
+        } else {
+            let workers = workers::<Explain>(plan, known, &owners, shape.workers(), late, secret)?;
+            pump(&context, shape, input, workers, output)
+        }
+    })?;
     let mut workers = ended.workers.iter();
     if let Some(error) = workers.find_map(|one| one.stages.file_error.as_ref()) {
         return Err(error.clone().into());
@@ -264,6 +290,20 @@ fn run_into(
     report.stopped_early = context.is_stopped();
     report.stopped_after = plan.packet_count_max.filter(|&most| report.packets >= most);
     Ok(report)
+}
+
+/// Runs `work`, and beside it what keeps the file of `--stats`.
+fn beside<T>(stats: Option<StatsFile>, seen: &Seen<'_>, work: impl FnOnce() -> T) -> T {
+    let Some(stats) = stats else {
+        return work();
+    };
+    thread::scope(|scope| {
+        let (end, ended) = channel();
+        scope.spawn(move || stats.keep(seen, &ended));
+        let done = work();
+        drop(end);
+        done
+    })
 }
 
 /// Runs the whole input through the workers.

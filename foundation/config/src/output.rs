@@ -38,6 +38,15 @@ options! {
             netflow: bool => netflow: bool = false,
                 flag Flag::switch("netflow", "Add an event for each direction of a connection, as \
                     Suricata's netflow (EVE only)");
+            /// A file for lines of JSON about the run itself, while it runs.
+            stats: PathBuf => stats: Option<PathBuf> = None, example "\"stats.json\"",
+                flag Flag::value("stats", "FILE", "Write lines of JSON about the run itself to \
+                    FILE while it runs: packets, drops, losses, memory").hint(Hint::File);
+            /// How often such a line is written, by the clock.
+            stats_every: Span => stats_every_ns: u64 = 8_000_000_000,
+                not_zero "the interval of `stats`",
+                flag Flag::value("stats-every", "SPAN", "How often a line of --stats is written, \
+                    by the clock");
             /// Put an apostrophe before text in CSV that a spreadsheet would read as a formula.
             csv_safe: bool => csv_safe: bool = false,
                 flag Flag::switch("csv-safe", "For spreadsheets: put an apostrophe before text in \

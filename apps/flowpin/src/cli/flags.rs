@@ -48,7 +48,7 @@ shown! {
         "hash", "grammar", "fix-dictionary", "scans"];
     Patterns "Analysis" ["patterns"];
     Records "Records" ["interim", "community-id", "community-seed", "host-pairs", "netflow",
-        "csv-safe", "parquet-time"];
+        "stats", "stats-every", "csv-safe", "parquet-time"];
     Texts "Records" ["interim", "community-id", "community-seed", "csv-safe"];
     Measured "Records" ["format"] "Formats to measure, separated by commas or repeated \
         [default: eve]";

@@ -16,6 +16,8 @@ mod safety;
 mod signals;
 mod slices;
 #[cfg(target_os = "linux")]
+mod stats;
+#[cfg(target_os = "linux")]
 mod stopped;
 mod streams;
 mod traces;

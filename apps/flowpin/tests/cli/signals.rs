@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// A run that has read a capture from a pipe which stays open.
-struct Waiting {
+pub(crate) struct Waiting {
     child: Child,
     stdin: ChildStdin,
     dir: TempDir,
@@ -16,7 +16,7 @@ struct Waiting {
 
 impl Waiting {
     /// Starts it; what is in `sent` will have been read.
-    fn new(sent: &[u8], arguments: &[&str]) -> Self {
+    pub(crate) fn new(sent: &[u8], arguments: &[&str]) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let mut args = vec!["run", "-r", "-", "-l", text(dir.path())];
         args.extend(arguments);
@@ -38,8 +38,15 @@ impl Waiting {
         waiting
     }
 
-    fn signal(&self, name: &str) {
+    pub(crate) fn signal(&self, name: &str) {
         kill(name, self.child.id());
+    }
+
+    /// Sends the rest, and returns the exit code.
+    pub(crate) fn finish(mut self, rest: &[u8]) -> Option<i32> {
+        self.stdin.write_all(rest).unwrap();
+        drop(self.stdin);
+        self.child.wait().unwrap().code()
     }
 
     fn path(&self, name: &str) -> std::path::PathBuf {

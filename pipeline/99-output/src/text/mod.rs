@@ -17,6 +17,7 @@ pub(crate) use digits::hex;
 pub(crate) use plain::copy_plain;
 pub(crate) use time::{DateCache, file_name_time, second_of, zeek_header_time};
 
+use flowpin_packet::Timestamp;
 use flowpin_record::CommunityId;
 
 /// No line of any format is longer: a test writes the longest there can be.
@@ -24,6 +25,19 @@ pub(crate) const LINE_LEN_MAX: usize = 4096;
 
 /// Room for a line and for what a full-width copy writes behind it.
 const PLACE_LEN: usize = LINE_LEN_MAX + 256;
+
+/// A time as EVE JSON has it: in UTC, with microseconds.
+///
+/// ```
+/// use flowpin_packet::Timestamp;
+/// let time = flowpin_output::eve_time(Timestamp(1_500_000_000));
+/// assert_eq!(time, "1970-01-01T00:00:01.500000+0000");
+/// ```
+pub fn eve_time(time: Timestamp) -> String {
+    let (mut text, mut dates) = (TextBuffer::default(), DateCache::default());
+    text.line(|line| line.put_eve_time(&mut dates, time));
+    String::from_utf8_lossy(text.as_slice()).into_owned()
+}
 
 /// Bytes of finished lines, with room for the next one always initialised.
 #[derive(Debug, Default)]
