@@ -3,12 +3,11 @@
 
 use crate::RunError;
 use crate::output::messages;
-use flowpin_capture::{CaptureError, Source};
+use flowpin_capture::Source;
 use flowpin_config::{Format, Plan};
-use flowpin_disk::{Existing, Identity, Reads, check as check_file, check_folder, create, remove};
+use flowpin_disk::{Existing, Reads, check_folder, remove};
 use flowpin_output::{Disk, earlier_extracted};
 use flowpin_pattern::l7;
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
 /// All files that a run reads.
@@ -72,28 +71,6 @@ pub(crate) fn check(plan: &Plan, reads: &Reads) -> Result<(), RunError> {
         extracted(plan, folder, reads)?;
     }
     Ok(())
-}
-
-/// Makes the file for what is captured, if there is to be one. No other output may take its place.
-///
-/// # Errors
-/// As [`check`], and the system's errors.
-pub(crate) fn recording(
-    plan: &Plan,
-    reads: &mut Reads,
-) -> Result<Option<(PathBuf, File)>, RunError> {
-    let Some(path) = &plan.live.record else {
-        return Ok(None);
-    };
-    check_file(path, existing(plan), reads)?;
-    let file = create(path, existing(plan), reads).map_err(|source| {
-        let path = path.clone();
-        CaptureError::Unwritable { path, source }
-    })?;
-    if let Some(made) = Identity::of_open(&file) {
-        reads.add_written(made, path);
-    }
-    Ok(Some((path.clone(), file)))
 }
 
 /// The folders in which a run makes files.

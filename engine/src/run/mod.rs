@@ -4,6 +4,7 @@ pub(crate) mod busy;
 pub(crate) mod feeder;
 pub(crate) mod ground;
 pub(crate) mod nowhere;
+mod recording;
 pub(crate) mod shape;
 pub(crate) mod single;
 pub(crate) mod stage_options;
@@ -160,8 +161,8 @@ impl Destination {
         }
         let mut reads = ground::reads_beside(plan);
         self.check(plan, &reads)?;
-        if let Some((path, file)) = ground::recording(plan, &mut reads)? {
-            source.record_to(path, file);
+        if let Some(recording) = recording::begin(plan, &mut reads)? {
+            source.record_to(recording.path, recording.file, recording.next);
         }
         let stats = self.make_stats(plan, &mut reads)?;
         Ok((source, reads, stats))

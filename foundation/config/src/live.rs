@@ -1,10 +1,12 @@
 //! Capture from network interfaces.
 
 use crate::options::{Flag, Hint, options};
-use crate::{ByteSize, Span};
+use crate::output::put_rotation;
+use crate::{ByteSize, Settings, Span};
 use core::fmt::{self, Display};
 use core::net::SocketAddr;
 use core::str::FromStr;
+use std::ffi::OsStr;
 use std::path::PathBuf;
 
 options! {
@@ -20,6 +22,20 @@ options! {
             write: PathBuf => record: Option<PathBuf> = None, example "\"all.pcapng\"",
                 flag Flag::value("write", "FILE", "Also record what is captured, as pcapng; read \
                     again, it gives the same records").short('w').hint(Hint::File);
+            /// Go on with another file of the recording at each interval.
+            write_every: Span => record_every_ns: Option<u64> = None, example "\"1 h\"",
+                not_zero "the interval of recordings",
+                flag Flag::value("write-rotate", "WHEN", "Record to one file after the other: a new \
+                    one at each interval, or before one exceeds a size: \"1 h\", \"100 MiB\", or \
+                    both, separated by a comma").by_comma().by(rotate);
+            /// Go on with another file of the recording before one exceeds this size.
+            write_size: ByteSize => record_bytes_max: Option<u64> = None, example "\"1 GiB\"",
+                not_zero "the size of recordings", flag Flag::shared("write-rotate");
+            /// Of the files of the recording, keep the last ones and remove those before.
+            write_keep: u64 => record_keep: Option<u64> = None, example "24",
+                not_zero "the number of recordings that are kept",
+                flag Flag::value("write-keep", "N", "Of the files of --write-rotate, keep the last \
+                    N and remove those before");
             /// Bytes kept of each frame.
             snap_len: u32 => snap_len: u32 = 262_144, not_zero "the snap length",
                 flag Flag::value("snaplen", "BYTES", "Bytes kept of each frame").short('s');
@@ -47,6 +63,21 @@ options! {
             confine: bool => confine: bool = true,
                 flag Flag::value("confine", "on|off", "Give up files, programs and connections \
                     that the capture does not need");
+        }
+    }
+}
+
+/// As `--rotate`, of the recording.
+fn rotate(settings: &mut Settings, text: &OsStr) -> Result<(), String> {
+    let live = &mut settings.live;
+    put_rotation(&mut live.write_every, &mut live.write_size, text)
+}
+
+impl LiveSettings {
+    /// Any setting of rotation replaces both settings `below`.
+    pub(crate) const fn clear_rotation(&self, below: &mut Self) {
+        if self.write_every.is_some() || self.write_size.is_some() {
+            (below.write_every, below.write_size) = (None, None);
         }
     }
 }

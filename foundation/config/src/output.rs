@@ -93,13 +93,21 @@ fn to_stdout(settings: &mut Settings, _: &OsStr) -> Result<(), String> {
     Ok(())
 }
 
-/// `m` is minutes and `M` is MiB: the case tells a time from a size.
 fn rotate(settings: &mut Settings, text: &OsStr) -> Result<(), String> {
-    let text = text.to_string_lossy();
     let output = &mut settings.output;
+    put_rotation(&mut output.rotate_every, &mut output.rotate_size, text)
+}
+
+/// Takes a time or a size. `m` is minutes and `M` is MiB: the case tells which.
+pub(crate) fn put_rotation(
+    every: &mut Option<Span>,
+    size: &mut Option<ByteSize>,
+    text: &OsStr,
+) -> Result<(), String> {
+    let text = text.to_string_lossy();
     let before = match (text.parse(), text.parse()) {
-        (Ok(span), _) => output.rotate_every.replace(span).map(|_| "time"),
-        (_, Ok(size)) => output.rotate_size.replace(size).map(|_| "size"),
+        (Ok(span), _) => every.replace(span).map(|_| "time"),
+        (_, Ok(bytes)) => size.replace(bytes).map(|_| "size"),
         (Err(_), Err(_)) => {
             return Err(format!(
                 "`{text}` is neither a time nor a size, such as \"1 h\" or \"100 MiB\"; units are \

@@ -42,6 +42,7 @@ macro_rules! sections {
             #[must_use]
             pub fn over(self, mut below: Self) -> Self {
                 self.output.clear_rotation(&mut below.output);
+                self.live.clear_rotation(&mut below.live);
                 Self {
                     $($section: self.$section.over(below.$section),)*
                     hosts: match self.hosts.is_empty() {

@@ -38,7 +38,7 @@ macro_rules! shown {
 
 shown! {
     Input "Input" ["read", "filter", "count", "since", "until"];
-    Live "Live capture" ["interface", "write", "snaplen", "promiscuous", "ring", "latency",
+    Live "Live capture" ["interface", "write", "write-rotate", "write-keep", "snaplen", "promiscuous", "ring", "latency",
         "user", "metrics", "confine"];
     Directory "Output" ["log-dir"];
     Output "Output" ["format", "output", "rotate", "output-max"];

@@ -70,6 +70,18 @@ fn require_input(plan: &Plan) -> Result<(), Failure> {
              writes packets of a capture"
         )));
     }
+    let live = &plan.live;
+    let divides = live.record_every_ns.is_some() || live.record_bytes_max.is_some();
+    if divides && live.record.is_none() {
+        return Err(Failure::usage(anyhow::anyhow!(
+            "`--write-rotate` divides a recording: name it with `-w FILE`"
+        )));
+    }
+    if live.record_keep.is_some() && !divides {
+        return Err(Failure::usage(anyhow::anyhow!(
+            "`--write-keep` counts the files of `--write-rotate`: give that, too"
+        )));
+    }
     Ok(())
 }
 

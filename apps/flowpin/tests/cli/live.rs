@@ -96,6 +96,59 @@ fn a_recording_gives_the_records_of_its_run() {
     }
 }
 
+/// A recording in many files, read as one or file by file, gives the records of its run, and each
+/// file is a whole capture; of those that are too many, the first are removed.
+#[test]
+fn a_recording_in_many_files_gives_the_records_of_its_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let script = "capture -i b -w all.pcapng --write-rotate 20KiB -l live; send; stop
+        cat all-*.pcapng | $F run -r - -l piped -q
+        $F run $(for file in all-*.pcapng; do echo -r $file; done) -l named -q --json >read
+        capture -i b -w last.pcapng --write-rotate 20KiB --write-keep 2 -l kept; send; stop
+        capture -i b -w hour.pcapng --write-rotate 1h -l hour; send; stop";
+    if with_a_cable(script, folder).is_none() {
+        return;
+    }
+    let live = read(folder, "live/eve.json");
+    assert!(live == read(folder, "piped/eve.json"));
+    assert!(live == read(folder, "named/eve.json"));
+    let names = |stem: &str| {
+        let files = fs::read_dir(folder).unwrap().map(|file| file.unwrap());
+        let named = files.filter(|file| file.file_name().to_str().unwrap().starts_with(stem));
+        let mut named: Vec<_> = named
+            .map(|file| {
+                (
+                    file.file_name().into_string().unwrap(),
+                    file.metadata().unwrap().len(),
+                )
+            })
+            .collect();
+        named.sort();
+        named
+    };
+    let all = names("all");
+    assert!(
+        all.len() > 5 && all.iter().all(|(_, len)| *len <= 20 << 10),
+        "{all:?}"
+    );
+    let damaged = &json(folder, "read")["inputs"];
+    let damaged = damaged
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|file| !file["damage"].is_null());
+    assert_eq!(damaged.count(), 0);
+    let last = names("last");
+    assert_eq!(last.len(), 2, "{last:?}");
+    assert!(
+        last[0].0 >= all[all.len() - 3].0.replace("all", "last"),
+        "{last:?}"
+    );
+    let [(hour, _)] = names("hour-").try_into().unwrap();
+    assert!(hour.ends_with("-00-00Z.pcapng"), "{hour}");
+}
+
 /// The kernel keeps what does not pass the filter, and all queues together have what the
 /// interface has, whichever way they are named.
 #[test]
@@ -290,6 +343,16 @@ fn what_makes_no_sense_is_refused() {
         ),
         (&["-i", "lo", "-r", "x"], 2, "not from both"),
         (&["-w", "x", "-r", "y"], 2, "`-w` records what is captured"),
+        (
+            &["-i", "lo", "--write-rotate", "1h"],
+            2,
+            "name it with `-w FILE`",
+        ),
+        (
+            &["-i", "lo", "-w", "x", "--write-keep", "1"],
+            2,
+            "`--write-rotate`",
+        ),
         (&["-i", "a/b"], 2, "is no interface"),
         (&["-i", "lo", "-s", "0"], 2, "must be more than 0"),
     ] {

@@ -146,10 +146,10 @@ fn put_option(into: &mut Vec<u8>, code: u16, value: &[u8]) {
     into.resize(into.len().next_multiple_of(4), 0);
 }
 
-const SECTION_HEADER: u32 = 0x0a0d_0d0a;
-const INTERFACE: u32 = 1;
+pub(super) const SECTION_HEADER: u32 = 0x0a0d_0d0a;
+pub(super) const INTERFACE: u32 = 1;
 const STATISTICS: u32 = 5;
-const ENHANCED_PACKET: u32 = 6;
+pub(super) const ENHANCED_PACKET: u32 = 6;
 
 const BYTE_ORDER: u32 = 0x1a2b_3c4d;
 /// 1.0.

@@ -18,6 +18,7 @@ mod port;
 mod recorder;
 
 pub(crate) use recorder::Recorder;
+pub use recorder::{Cut, MakeFile, NextFiles};
 
 use crate::bytes::Attention;
 use crate::error::CaptureError;

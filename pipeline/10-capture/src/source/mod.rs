@@ -19,7 +19,7 @@ pub use walk::Walk;
 use crate::bytes::{Attention, Windows};
 use crate::error::CaptureError;
 use crate::format::Order;
-use crate::live::{Live, LiveOptions, Recorder};
+use crate::live::{Live, LiveOptions, NextFiles, Recorder};
 use crate::reader::Reader;
 use crate::report::{Progress, Report};
 use files::Files;
@@ -194,10 +194,11 @@ impl Source {
         Self::new(Files::live(opened, &names.join(", ")), &options)
     }
 
-    /// Also writes what is read to a new file. Before the first piece is filled.
-    pub fn record_to(&mut self, path: PathBuf, file: File) {
+    /// Also writes what is read to a new file, and to more if there are to be any. Before the first
+    /// piece is filled.
+    pub fn record_to(&mut self, path: PathBuf, file: File, next: Option<NextFiles>) {
         if let Some(reader) = self.files.reader(0) {
-            reader.record_to(Recorder::new(path, file));
+            reader.record_to(Recorder::new(path, file, next));
         }
     }
 

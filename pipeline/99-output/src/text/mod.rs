@@ -15,7 +15,8 @@ mod time;
 
 pub(crate) use digits::hex;
 pub(crate) use plain::copy_plain;
-pub(crate) use time::{DateCache, file_name_time, second_of, zeek_header_time};
+pub use time::file_name_time;
+pub(crate) use time::{DateCache, second_of, zeek_header_time};
 
 use flowpin_packet::Timestamp;
 use flowpin_record::CommunityId;

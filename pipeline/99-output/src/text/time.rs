@@ -136,7 +136,7 @@ pub(crate) fn zeek_header_time(time: Timestamp) -> [u8; 19] {
 }
 
 /// `2024-02-29T23-59-59Z`: a time in a file's name, without letters that a file system refuses.
-pub(crate) fn file_name_time(time: Timestamp) -> String {
+pub fn file_name_time(time: Timestamp) -> String {
     let text = zeek_header_time(time);
     let text = core::str::from_utf8(&text).unwrap_or_default();
     let (date, clock) = text.split_at_checked(10).unwrap_or_default();
