@@ -13,7 +13,7 @@ pub(crate) use classic::{Classic, Lengths};
 pub use damage::Damage;
 pub(crate) use damage::DamageKind;
 pub(crate) use order::Order;
-pub(crate) use pcapng::{FLOWPIN, Pcapng};
+pub(crate) use pcapng::{FLOWPIN, Pcapng, Quick};
 
 use crate::magic::Refusal;
 use flowpin_packet::{Frame, Timestamp};

@@ -1,7 +1,7 @@
 //! A walk over a piece: the frames in it, one after the other.
 
 use super::{Lane, Source};
-use crate::format::{CAPTURED_LEN_MAX, Classic, Format, Lengths, Order};
+use crate::format::{CAPTURED_LEN_MAX, Classic, Format, Lengths, Order, Quick};
 use flowpin_packet::{Frame, LinkType, Piece, Timestamp};
 
 /// The frames of one piece, in order.
@@ -13,6 +13,8 @@ pub struct Walk<'a> {
     fraction_ns: u64,
     link: LinkType,
     until: Timestamp,
+    /// Of pcapng: what the packets of the section have in common, while that is sure.
+    quick_blocks: Option<Quick>,
     /// Of the last frame: its place in the merged input, counted before any filter.
     number: u64,
     /// Of the frames numbered in this walk, those that did not come the quick way.
@@ -21,6 +23,8 @@ pub struct Walk<'a> {
     /// Where in the piece the walk began.
     start: usize,
     stopped: bool,
+    /// Of the last frame that came by the quick way of pcapng.
+    last_time: Timestamp,
     /// Up to when nothing came before the frame that was found last, or before the end.
     silence: Option<Timestamp>,
     source: &'a mut Source,
@@ -35,11 +39,13 @@ impl<'a> Walk<'a> {
             fraction_ns: 0,
             link: LinkType::Unsupported,
             until: Timestamp::MAX,
+            quick_blocks: None,
             number: source.number,
             slow_count: 0,
             bytes: piece.bytes.get(..piece.len).unwrap_or_default(),
             start: 0,
             stopped: false,
+            last_time: Timestamp(0),
             silence: None,
             source,
         };
@@ -58,19 +64,30 @@ impl<'a> Walk<'a> {
                 .files
                 .reader(index)
                 .and_then(|r| r.format.as_ref());
-            if let Some(Format::Classic(classic)) = format {
-                let classic = *classic;
-                walk.go_quick(&classic);
+            match format {
+                Some(Format::Classic(classic)) => {
+                    let classic = *classic;
+                    walk.go_quick(&classic);
+                }
+                Some(Format::Pcapng(pcapng)) => {
+                    let quick = pcapng.quick();
+                    walk.quick_blocks = quick.filter(|_| walk.may_go_quick());
+                    walk.link = quick.map_or(walk.link, |quick| quick.link);
+                }
+                None => {}
             }
         }
         walk
     }
 
-    /// Takes the quick way, if nothing but the format has to be looked at.
+    /// Whether nothing but the format has to be looked at.
+    fn may_go_quick(&self) -> bool {
+        self.source.selection.is_none() && self.source.remaining > self.bytes.len() as u64
+    }
+
+    /// Takes the quick way, if that is all.
     fn go_quick(&mut self, classic: &Classic) {
-        let source = &self.source;
-        if source.selection.is_none()
-            && source.remaining > self.bytes.len() as u64
+        if self.may_go_quick()
             && classic.lengths == Lengths::Normal
             // PERF: choosing the order per record would lengthen the way to the next record.
             && classic.order == Order::Little
@@ -153,6 +170,9 @@ impl<'a> Walk<'a> {
     /// Any format, with filter and limits; and the end of the piece.
     #[inline(never)]
     fn next_slowly(&mut self) -> Option<Frame> {
+        if let Some(frame) = self.next_block() {
+            return Some(frame);
+        }
         if self.stopped {
             return None;
         }
@@ -170,6 +190,38 @@ impl<'a> Walk<'a> {
         };
         self.stopped = frame.is_none();
         frame
+    }
+
+    /// The next packet of pcapng, if its block is like most.
+    #[inline]
+    fn next_block(&mut self) -> Option<Frame> {
+        let quick = self.quick_blocks?;
+        let found = quick.packet(self.bytes, self.pos);
+        match found.filter(|(frame, _)| frame.time <= self.until) {
+            Some((frame, end)) => {
+                self.pos = end;
+                self.number += 1;
+                self.last_time = frame.time;
+                Some(frame)
+            }
+            None => {
+                // What follows may be of another section.
+                self.leave_quick_blocks();
+                None
+            }
+        }
+    }
+
+    /// Goes on block by block, and tells the format how far it got.
+    fn leave_quick_blocks(&mut self) {
+        if self.quick_blocks.take().is_some()
+            && self.number > self.source.number
+            && let Lane::Solo { index, .. } = self.source.lane
+            && let Some(reader) = self.source.files.reader(index)
+            && let Some(Format::Pcapng(pcapng)) = &mut reader.format
+        {
+            pcapng.passed(self.last_time);
+        }
     }
 
     fn next_solo(&mut self, index: usize) -> Option<Frame> {
@@ -209,6 +261,7 @@ impl<'a> Walk<'a> {
 
 impl Drop for Walk<'_> {
     fn drop(&mut self) {
+        self.leave_quick_blocks();
         let Lane::Solo { index, .. } = self.source.lane else {
             return;
         };

@@ -3,6 +3,7 @@
 use crate::build::{Kind, Layout, Sample, pieces_of, read, three};
 use flowpin_capture::{Options, Report};
 use flowpin_packet::LinkType;
+use proptest::prelude::*;
 
 const LITTLE: Kind = Kind {
     layout: Layout::Enhanced,
@@ -198,4 +199,60 @@ fn a_section_of_another_version_is_damage() {
     bytes.extend(LITTLE.file_header(1));
     bytes[at + 12] = 2;
     assert!(damage(bytes).contains("pcapng version 2.0"));
+}
+
+/// Blocks of a little-endian capture: packets of two interfaces, some odd, and others between them.
+fn some_blocks() -> impl Strategy<Value = Vec<u8>> {
+    let packet = (0..3_u32, 0..2_u32, any::<u32>(), 0..70_u32, 0..3_u32).prop_map(
+        |(interface, high, low, len, odd)| {
+            let mut content = words(&[interface, high, low, len, len + odd]);
+            content.resize(20 + len.next_multiple_of(4) as usize, 7);
+            // One in a while with options.
+            content.extend(if odd == 2 {
+                words(&[0x0004_0001, 5, 0])
+            } else {
+                Vec::new()
+            });
+            LITTLE.block(6, &content)
+        },
+    );
+    let other = (0..5_u32).prop_map(|which| match which {
+        0 => LITTLE.block(5, &words(&[0, 0, 9])),
+        1 => LITTLE.block(3, &words(&[8, 1, 2])),
+        2 => LITTLE.interface(1, 0, &LITTLE.option(9, &[9])),
+        3 => LITTLE.file_header(1),
+        _ => LITTLE.block(4, &words(&[1, 2, 3])),
+    });
+    let block = prop_oneof![8 => packet, 1 => other];
+    prop::collection::vec(block, 0..40).prop_map(|blocks| {
+        let mut all = LITTLE.file_header(1);
+        all.extend(LITTLE.interface(1, 0, &LITTLE.option(9, &[9])));
+        all.extend(blocks.concat());
+        all
+    })
+}
+
+proptest! {
+    /// The quick way and the one that looks at each block see the same, whatever the bytes: a limit
+    /// that is not reached makes the difference.
+    #[test]
+    fn both_ways_see_the_same(
+        mut bytes in some_blocks(),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..3),
+        cut in prop::option::of(any::<prop::sample::Index>()),
+    ) {
+        for (at, byte) in changes {
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+        }
+        if let Some(cut) = cut {
+            bytes.truncate(cut.index(bytes.len()).max(60));
+        }
+        let slowly = Options { packet_count_max: Some(59), ..Options::default() };
+        let (quick, slow) = (read(vec![bytes.clone()], &Options::default()), read(vec![bytes], &slowly));
+        match (quick, slow) {
+            (Ok(quick), Ok(slow)) => prop_assert_eq!(quick, slow),
+            (quick, slow) => prop_assert_eq!(quick.is_err(), slow.is_err()),
+        }
+    }
 }

@@ -38,6 +38,14 @@ impl Clock {
         }
     }
 
+    /// The length of a tick, if times are no more than its multiples.
+    pub(super) const fn nanos_per_tick(self) -> Option<u64> {
+        match self.tick {
+            Tick::Nanos(nanos) if self.offset_ns == 0 => Some(nanos),
+            _ => None,
+        }
+    }
+
     /// Saturates at 1970 and in 2554.
     #[inline]
     pub(super) fn time(self, ticks: u64) -> Timestamp {

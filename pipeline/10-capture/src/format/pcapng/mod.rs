@@ -9,12 +9,14 @@
 
 mod clock;
 mod interface;
+mod quick;
 mod statistics;
 
 use super::classic::place;
 use super::{CAPTURED_LEN_MAX, DamageKind, Next, Order, Peek};
 use flowpin_packet::{Frame, Timestamp};
 use interface::Interface;
+pub(crate) use quick::Quick;
 pub(crate) use statistics::FLOWPIN;
 use statistics::Statistics;
 
