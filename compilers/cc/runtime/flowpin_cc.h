@@ -1,0 +1,48 @@
+/* The state of the core that this thread runs; the first core or not; its number. */
+struct flowpin_core *flowpin_self(void);
+int flowpin_is_first(void);
+int flowpin_core_number(void);
+
+/* Functions of libraries that keep state, one for each core. */
+struct _IO_FILE;
+struct tm;
+struct in_addr;
+struct pcap;
+struct pcap_pkthdr;
+struct bpf_program;
+struct timeval;
+
+struct _IO_FILE *flowpin_stdout(void);
+struct _IO_FILE *flowpin_fopen(const char *path, const char *mode);
+int flowpin_fclose(struct _IO_FILE *file);
+int flowpin_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
+int flowpin_vprintf(const char *format, __builtin_va_list list);
+int flowpin_puts(const char *text);
+int flowpin_putchar(int c);
+char *flowpin_strtok(char *string, const char *delimiters);
+struct tm *flowpin_localtime(const long *when);
+struct tm *flowpin_gmtime(const long *when);
+char *flowpin_ctime(const long *when);
+char *flowpin_asctime(const struct tm *when);
+char *flowpin_strerror(int number);
+char *flowpin_inet_ntoa(struct in_addr address);
+int flowpin_rand(void);
+void flowpin_srand(unsigned seed);
+long flowpin_random(void);
+void flowpin_srandom(unsigned seed);
+void flowpin_exit(int code) __attribute__((noreturn));
+struct pcap *flowpin_pcap_open_offline(const char *path, char *error);
+int flowpin_pcap_setfilter(struct pcap *capture, struct bpf_program *filter);
+int flowpin_pcap_loop(struct pcap *capture, int count,
+                      void (*handler)(unsigned char *, const struct pcap_pkthdr *,
+                                      const unsigned char *),
+                      unsigned char *user);
+int flowpin_pcap_dispatch(struct pcap *capture, int count,
+                          void (*handler)(unsigned char *, const struct pcap_pkthdr *,
+                                          const unsigned char *),
+                          unsigned char *user);
+const unsigned char *flowpin_pcap_next(struct pcap *capture, struct pcap_pkthdr *header);
+int flowpin_pcap_next_ex(struct pcap *capture, struct pcap_pkthdr **header,
+                         const unsigned char **data);
+void flowpin_pcap_breakloop(struct pcap *capture);
+void flowpin_pcap_close(struct pcap *capture);

@@ -1,0 +1,59 @@
+/* One core of a running program, as the parts of the run-time see it. */
+#ifndef FLOWPIN_CORE_H
+#define FLOWPIN_CORE_H
+
+#include "flowpin_ring.h"
+#include "flowpin_run.h"
+
+#include <pthread.h>
+#include <stdio.h>
+
+/* An output of the program, of which each core has a part. */
+struct flowpin_part {
+  char *path; /* null: standard output */
+  char mode[8];
+  int descriptor;    /* of a temporary file, also after the program has closed it */
+  FILE *file;        /* null once the program has closed it */
+  long at_packets;   /* how long it was when packets began to come */
+  long at_end;       /* how long it was when they ended */
+  struct flowpin_part *next;
+};
+
+struct flowpin_worker {
+  int number;
+  pthread_t thread;
+  struct flowpin_core *core;
+  int argc;
+  char **argv;
+  int code;
+  struct flowpin_ring ring;
+  struct flowpin_part *parts;
+  FILE *out;
+  /* The capture that is being read. */
+  pcap_t *capture;
+  int source;        /* how many captures it has opened */
+  int is_in_packets; /* between the first packet it asked for and the last */
+  int stops;         /* pcap_breakloop */
+  struct bpf_program filter;
+  struct flowpin_element *held; /* what pcap_next has returned */
+};
+
+/* The worker of this thread; null on others, and in a program on one core. */
+extern _Thread_local struct flowpin_worker *flowpin_worker;
+/* How many cores there are. */
+extern int flowpin_ways;
+
+/* Serial phases: one worker after another runs, from its start or its last packet to its next
+ * call for a packet, or its end. Packets come when all have got there. */
+void flowpin_packets_begin(void);
+void flowpin_packets_end(void);
+void flowpin_finish(int code) __attribute__((noreturn));
+
+/* The capture that the first worker has opened, for the thread that reads it. */
+void flowpin_source_opened(pcap_t *capture);
+
+void flowpin_mark(struct flowpin_worker *worker, int is_end);
+int flowpin_merge(struct flowpin_worker *workers, int count);
+void flowpin_die(const char *what) __attribute__((noreturn));
+
+#endif

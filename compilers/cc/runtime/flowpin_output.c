@@ -1,0 +1,164 @@
+/* What the program writes: each core its part, put in one order at the end.
+ *
+ * First what the first core wrote before packets came (the others wrote the same); then what each
+ * core wrote while they came; then what each wrote after them. */
+#define _GNU_SOURCE
+#include "flowpin_core.h"
+
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+FILE *flowpin_stdout(void);
+
+static FILE *open_part(struct flowpin_worker *worker, const char *path, const char *mode) {
+  struct flowpin_part *part = calloc(1, sizeof *part);
+  FILE *file = tmpfile();
+  if (!part || !file) {
+    free(part);
+    return 0;
+  }
+  part->path = path ? strdup(path) : 0;
+  part->mode[0] = mode[0];
+  part->descriptor = dup(fileno(file));
+  part->file = file;
+  /* Opened after packets have begun, it has nothing from before. */
+  part->at_end = -1;
+  part->at_packets = -1;
+  struct flowpin_part **last = &worker->parts;
+  while (*last) last = &(*last)->next;
+  *last = part;
+  return file;
+}
+
+FILE *flowpin_stdout(void) {
+  struct flowpin_worker *worker = flowpin_worker;
+  if (!worker) return stdout;
+  if (!worker->out) worker->out = open_part(worker, 0, "w");
+  if (!worker->out) flowpin_die("no temporary file for a core's output");
+  return worker->out;
+}
+
+/* What is opened while packets come belongs to one connection, so to one core. */
+FILE *flowpin_fopen(const char *path, const char *mode) {
+  struct flowpin_worker *worker = flowpin_worker;
+  int is_written = mode[0] == 'w' || mode[0] == 'a';
+  if (!worker || !is_written || worker->is_in_packets || !strncmp(path, "/dev/", 5))
+    return fopen(path, mode);
+  if (worker->number == 0) {
+    /* The program is to hear now that it cannot be written. */
+    FILE *real = fopen(path, mode[0] == 'w' ? "w" : "a");
+    if (!real) return 0;
+    fclose(real);
+  }
+  return open_part(worker, path, mode);
+}
+
+int flowpin_printf(const char *format, ...) {
+  va_list list;
+  va_start(list, format);
+  int count = vfprintf(flowpin_stdout(), format, list);
+  va_end(list);
+  return count;
+}
+
+int flowpin_vprintf(const char *format, va_list list) {
+  return vfprintf(flowpin_stdout(), format, list);
+}
+
+int flowpin_puts(const char *text) {
+  FILE *out = flowpin_stdout();
+  return fputs(text, out) < 0 ? EOF : fputc('\n', out);
+}
+
+int flowpin_putchar(int c) { return fputc(c, flowpin_stdout()); }
+
+int flowpin_fclose(FILE *file) {
+  struct flowpin_worker *worker = flowpin_worker;
+  for (struct flowpin_part *part = worker ? worker->parts : 0; part; part = part->next)
+    if (part->file == file) part->file = 0;
+  if (worker && worker->out == file) worker->out = 0;
+  return fclose(file);
+}
+
+static long length_of(struct flowpin_part *part) {
+  struct stat status;
+  if (part->file) fflush(part->file);
+  return fstat(part->descriptor, &status) ? 0 : (long)status.st_size;
+}
+
+void flowpin_mark(struct flowpin_worker *worker, int is_end) {
+  for (struct flowpin_part *part = worker->parts; part; part = part->next) {
+    if (is_end) part->at_end = length_of(part);
+    else if (part->at_packets < 0) part->at_packets = length_of(part);
+  }
+}
+
+static int copy(struct flowpin_part *part, long from, long to, int target) {
+  char buffer[65536];
+  while (from < to) {
+    size_t want = (size_t)(to - from) < sizeof buffer ? (size_t)(to - from) : sizeof buffer;
+    ssize_t got = pread(part->descriptor, buffer, want, from);
+    if (got <= 0) return -1;
+    for (ssize_t done = 0; done < got;) {
+      ssize_t put = write(target, buffer + done, (size_t)(got - done));
+      if (put <= 0) return -1;
+      done += put;
+    }
+    from += got;
+  }
+  return 0;
+}
+
+static struct flowpin_part *find(struct flowpin_worker *worker, const char *path) {
+  struct flowpin_part *found = 0;
+  for (struct flowpin_part *part = worker->parts; part; part = part->next) {
+    int is_same = path && part->path ? !strcmp(path, part->path) : path == part->path;
+    if (is_same) found = part; /* opened twice: the last one counts */
+  }
+  return found;
+}
+
+/* All cores' parts of one output. */
+static int merge_one(struct flowpin_worker *workers, int count, struct flowpin_part *first) {
+  int target = 1, failed = 0;
+  if (first->path) {
+    int flags = O_WRONLY | O_CREAT | (first->mode[0] == 'w' ? O_TRUNC : O_APPEND);
+    target = open(first->path, flags, 0666);
+    if (target < 0) {
+      perror(first->path);
+      return -1;
+    }
+  }
+  for (int phase = 0; phase < 3; phase++)
+    for (int number = 0; number < count; number++) {
+      struct flowpin_part *part = find(&workers[number], first->path);
+      if (!part) continue;
+      long length = length_of(part);
+      long packets = part->at_packets < 0 ? (part->at_end < 0 ? length : 0) : part->at_packets;
+      long end = part->at_end < 0 ? packets : part->at_end;
+      if (part->at_end < 0 && part->at_packets >= 0) end = length;
+      if (phase == 0 && number == 0) failed |= copy(part, 0, packets, target);
+      if (phase == 1) failed |= copy(part, packets, end, target);
+      if (phase == 2) failed |= copy(part, end, length, target);
+    }
+  if (first->path) failed |= close(target);
+  if (failed) perror(first->path ? first->path : "standard output");
+  return failed;
+}
+
+int flowpin_merge(struct flowpin_worker *workers, int count) {
+  int failed = 0;
+  fflush(stdout);
+  for (int number = 0; number < count; number++)
+    for (struct flowpin_part *part = workers[number].parts; part; part = part->next) {
+      int is_known = find(&workers[number], part->path) != part;
+      for (int before = 0; before < number; before++)
+        is_known |= find(&workers[before], part->path) != 0;
+      if (!is_known) failed |= merge_one(workers, count, part);
+    }
+  return failed;
+}

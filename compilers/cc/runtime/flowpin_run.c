@@ -1,0 +1,253 @@
+/* The run-time's main function: cores, their serial and parallel phases, the input.
+ *
+ *   serial     core 0, then core 1, … each runs from its start to its first call for a packet
+ *   parallel   this thread reads the capture and gives each packet to its core
+ *   serial     core 0, then core 1, … each runs from its last packet to its end
+ */
+#define _GNU_SOURCE
+#include "flowpin_core.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+_Thread_local struct flowpin_worker *flowpin_worker;
+static _Thread_local struct flowpin_core *self;
+int flowpin_ways;
+
+#define RING_BYTES (4ul << 20)
+#define WAYS_MAX 256
+
+static struct flowpin_worker *workers;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static int turn;           /* whose serial phase it is; `flowpin_ways`: packets come */
+static int finished_count; /* workers that have ended */
+static int *finished;
+static int packets_count;  /* workers that wait for packets */
+static int added_count;    /* workers whose sums are added up */
+static pcap_t *opened;     /* what the first worker has opened, not yet read */
+
+struct flowpin_core *flowpin_self(void) { return self; }
+int flowpin_is_first(void) { return !flowpin_worker || flowpin_worker->number == 0; }
+int flowpin_core_number(void) { return flowpin_worker ? flowpin_worker->number : 0; }
+
+void flowpin_die(const char *what) {
+  fprintf(stderr, "flowpin: %s\n", what);
+  _exit(1);
+}
+
+/* With the lock held: the next worker that has not ended, or packets. */
+static void pass_turn(int from) {
+  turn = from;
+  while (turn < flowpin_ways && finished[turn]) turn++;
+  pthread_cond_broadcast(&changed);
+}
+
+static void wait_turn(int number) {
+  while (turn != number) pthread_cond_wait(&changed, &lock);
+}
+
+void flowpin_packets_begin(void) {
+  struct flowpin_worker *worker = flowpin_worker;
+  flowpin_mark(worker, 0);
+  worker->is_in_packets = 1;
+  pthread_mutex_lock(&lock);
+  packets_count++;
+  pass_turn(worker->number + 1);
+  /* Nothing runs in parallel before all are here: what is set once is set. */
+  while (turn != flowpin_ways) pthread_cond_wait(&changed, &lock);
+  pthread_mutex_unlock(&lock);
+}
+
+void flowpin_packets_end(void) {
+  struct flowpin_worker *worker = flowpin_worker;
+  flowpin_mark(worker, 1);
+  worker->is_in_packets = 0;
+  if (flowpin_program.reduce) {
+    /* All add up before the first one takes the sums. */
+    pthread_mutex_lock(&lock);
+    flowpin_program.reduce(worker->core, 0);
+    added_count++;
+    pthread_cond_broadcast(&changed);
+    while (added_count < flowpin_ways - finished_count) pthread_cond_wait(&changed, &lock);
+    pthread_mutex_unlock(&lock);
+  }
+  pthread_mutex_lock(&lock);
+  packets_count--;
+  pthread_cond_broadcast(&changed);
+  wait_turn(worker->number);
+  if (flowpin_program.reduce && worker->number == 0) flowpin_program.reduce(worker->core, 1);
+  pthread_mutex_unlock(&lock);
+}
+
+void flowpin_finish(int code) {
+  struct flowpin_worker *worker = flowpin_worker;
+  if (worker->number == 0 && worker->source == 0 && code != 0) {
+    /* It does not even start: the others would only say the same. */
+    flowpin_merge(worker, 1);
+    exit(code);
+  }
+  worker->code = code;
+  flowpin_ring_abandon(&worker->ring);
+  pthread_mutex_lock(&lock);
+  if (worker->is_in_packets) packets_count--;
+  finished[worker->number] = 1;
+  finished_count++;
+  if (turn == worker->number) pass_turn(worker->number + 1);
+  pthread_cond_broadcast(&changed);
+  pthread_mutex_unlock(&lock);
+  pthread_exit(0);
+}
+
+void flowpin_source_opened(pcap_t *capture) {
+  pthread_mutex_lock(&lock);
+  opened = capture;
+  pthread_mutex_unlock(&lock);
+}
+
+pcap_t *flowpin_source(void) { return opened; }
+
+static void pin(int number) {
+  cpu_set_t allowed, one;
+  const char *wish = getenv("FLOWPIN_PIN");
+  if (wish && !strcmp(wish, "0")) return;
+  if (sched_getaffinity(0, sizeof allowed, &allowed)) return;
+  int count = CPU_COUNT(&allowed);
+  if (flowpin_ways > count) return; /* cores are shared: the system knows better */
+  for (int cpu = 0, seen = 0; cpu < CPU_SETSIZE; cpu++)
+    if (CPU_ISSET(cpu, &allowed) && seen++ == number) {
+      CPU_ZERO(&one);
+      CPU_SET(cpu, &one);
+      pthread_setaffinity_np(pthread_self(), sizeof one, &one);
+    }
+}
+
+static struct flowpin_core *new_core(void) {
+  size_t size = (flowpin_program.core_size + 127) & ~(size_t)127;
+  struct flowpin_core *core = aligned_alloc(128, size ? size : 128);
+  if (!core) flowpin_die("no memory for a core's state");
+  memset(core, 0, size ? size : 128);
+  if (flowpin_program.init) flowpin_program.init(core);
+  return core;
+}
+
+static void *run_worker(void *given) {
+  struct flowpin_worker *worker = given;
+  flowpin_worker = worker;
+  pin(worker->number);
+  self = worker->core = new_core();
+  pthread_mutex_lock(&lock);
+  wait_turn(worker->number);
+  pthread_mutex_unlock(&lock);
+  optind = 1;
+  flowpin_finish(flowpin_program.start(self, worker->argc, worker->argv));
+}
+
+/* Each core may change its arguments. */
+static char **copy_of(int argc, char **argv) {
+  char **copy = calloc((size_t)argc + 1, sizeof *copy);
+  if (!copy) flowpin_die("no memory for arguments");
+  for (int at = 0; at < argc; at++) copy[at] = strdup(argv[at]);
+  return copy;
+}
+
+static void give(struct flowpin_worker *worker, enum flowpin_kind kind,
+                 const struct pcap_pkthdr *header, const unsigned char *data) {
+  if (flowpin_ring_put(&worker->ring, kind, header, data))
+    flowpin_die("a packet is larger than half a core's ring");
+}
+
+static void give_all(enum flowpin_kind kind, const struct pcap_pkthdr *header) {
+  for (int number = 0; number < flowpin_ways; number++) {
+    give(&workers[number], kind, header, 0);
+    flowpin_ring_flush(&workers[number].ring);
+  }
+}
+
+/* Reads one capture to its end. */
+static void dispatch(pcap_t *capture) {
+  struct pcap_pkthdr *header, last;
+  const unsigned char *data;
+  long next_tick = 0;
+  int link_type = pcap_datalink(capture), outcome;
+  memset(&last, 0, sizeof last);
+  while ((outcome = pcap_next_ex(capture, &header, &data)) >= 0) {
+    if (outcome == 0) continue;
+    unsigned hash = flowpin_hash(flowpin_program.key, link_type, data, header->caplen);
+    give(&workers[hash % (unsigned)flowpin_ways], FLOWPIN_PACKET, header, data);
+    last = *header;
+    if (flowpin_program.tick) {
+      long now = header->ts.tv_sec * 1000000L + header->ts.tv_usec;
+      if (now >= next_tick) {
+        if (next_tick) give_all(FLOWPIN_TICK, &last);
+        next_tick = now + flowpin_program.tick_us;
+      }
+    }
+  }
+  if (outcome == PCAP_ERROR) fprintf(stderr, "flowpin: %s\n", pcap_geterr(capture));
+  if (flowpin_program.tick) give_all(FLOWPIN_TICK, &last);
+  give_all(FLOWPIN_END, &last);
+}
+
+/* Whether packets are to come: all workers wait for them, or have ended. */
+static int wait_for_packets(void) {
+  pthread_mutex_lock(&lock);
+  for (;;) {
+    int all = packets_count + finished_count == flowpin_ways;
+    if (finished_count == flowpin_ways || (all && turn == flowpin_ways)) break;
+    pthread_cond_wait(&changed, &lock);
+  }
+  int comes = finished_count < flowpin_ways;
+  pthread_mutex_unlock(&lock);
+  return comes;
+}
+
+static int ways(void) {
+  const char *wish = getenv("FLOWPIN_WAYS");
+  long count = wish ? strtol(wish, 0, 10) : flowpin_program.ways;
+  if (!wish && !count) count = sysconf(_SC_NPROCESSORS_ONLN);
+  if (count < 1 || count > WAYS_MAX) flowpin_die("FLOWPIN_WAYS is to be from 1 to 256");
+  return (int)count;
+}
+
+int main(int argc, char **argv) {
+  flowpin_ways = ways();
+  if (flowpin_ways == 1) {
+    self = new_core();
+    return flowpin_program.start(self, argc, argv);
+  }
+  workers = calloc((size_t)flowpin_ways, sizeof *workers);
+  finished = calloc((size_t)flowpin_ways, sizeof *finished);
+  if (!workers || !finished) flowpin_die("no memory for workers");
+  for (int number = 0; number < flowpin_ways; number++) {
+    struct flowpin_worker *worker = &workers[number];
+    worker->number = number;
+    worker->argc = argc;
+    worker->argv = copy_of(argc, argv);
+    if (flowpin_ring_make(&worker->ring, RING_BYTES)) flowpin_die("no memory for a ring");
+    worker->ring.capacity = RING_BYTES;
+  }
+  for (int number = 0; number < flowpin_ways; number++)
+    if (pthread_create(&workers[number].thread, 0, run_worker, &workers[number]))
+      flowpin_die("cannot start a thread");
+  while (wait_for_packets()) {
+    pcap_t *capture = flowpin_source();
+    if (!capture) flowpin_die("packets are asked for, but the first core has no capture open");
+    dispatch(capture);
+    pthread_mutex_lock(&lock);
+    while (packets_count > 0) pthread_cond_wait(&changed, &lock);
+    opened = 0;
+    added_count = 0;
+    pass_turn(0);
+    pthread_mutex_unlock(&lock);
+  }
+  int code = 0;
+  for (int number = 0; number < flowpin_ways; number++) {
+    pthread_join(workers[number].thread, 0);
+    if (workers[number].code && !code) code = workers[number].code;
+  }
+  if (flowpin_merge(workers, flowpin_ways)) code = code ? code : 1;
+  return code;
+}

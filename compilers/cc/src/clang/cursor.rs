@@ -1,0 +1,308 @@
+//! A cursor: one node of a unit's tree, and what is known about its type and place.
+#![expect(non_upper_case_globals, reason = "the names of libclang's constants")]
+
+use super::unit::{expansion, spelling};
+use super::{RawPlace, owned};
+use clang_sys::{
+    CX_StorageClass, CXChildVisit_Continue, CXChildVisitResult, CXClientData, CXCursor,
+    CXCursorKind, CXLinkage_External, CXLinkage_Internal, CXTLS_None, CXType, CXType_ConstantArray,
+    CXType_FunctionNoProto, CXType_FunctionProto, CXType_IncompleteArray, CXType_Pointer,
+    CXType_VariableArray, clang_Cursor_getArgument, clang_Cursor_getNumArguments,
+    clang_Cursor_getStorageClass, clang_Cursor_getVarDeclInitializer, clang_Cursor_isNull,
+    clang_Location_isInSystemHeader, clang_Type_getAlignOf, clang_Type_getSizeOf, clang_equalCursors,
+    clang_getArrayElementType, clang_getCanonicalType, clang_getCursorBinaryOperatorKind,
+    clang_getCursorDefinition, clang_getCursorExtent, clang_getCursorKind, clang_getCursorLinkage,
+    clang_getCursorLocation, clang_getCursorReferenced, clang_getCursorResultType,
+    clang_getCursorSemanticParent, clang_getCursorSpelling, clang_getCursorTLSKind,
+    clang_getCursorType, clang_getCursorUSR, clang_getCursorUnaryOperatorKind,
+    clang_getPointeeType, clang_getRangeEnd, clang_getRangeStart, clang_getTypeDeclaration,
+    clang_getTypeSpelling, clang_isConstQualifiedType, clang_isCursorDefinition,
+    clang_isExpression, clang_isFunctionTypeVariadic, clang_isVolatileQualifiedType,
+    clang_visitChildren,
+};
+use std::marker::PhantomData;
+
+/// The kinds of cursors that matter here.
+pub(crate) mod kind {
+    pub(crate) use clang_sys::{
+        CXCursor_ArraySubscriptExpr as ARRAY_SUBSCRIPT, CXCursor_BinaryOperator as BINARY,
+        CXCursor_CStyleCastExpr as CAST, CXCursor_CallExpr as CALL,
+        CXCursor_CompoundAssignOperator as COMPOUND_ASSIGN, CXCursor_ConditionalOperator as CHOICE,
+        CXCursor_DeclRefExpr as DECL_REF, CXCursor_FieldDecl as FIELD,
+        CXCursor_FunctionDecl as FUNCTION, CXCursor_InitListExpr as INIT_LIST,
+        CXCursor_MacroDefinition as MACRO_DEFINITION, CXCursor_MemberRefExpr as MEMBER_REF,
+        CXCursor_ParenExpr as PAREN, CXCursor_ParmDecl as PARAMETER,
+        CXCursor_TranslationUnit as UNIT, CXCursor_UnaryExpr as SIZEOF,
+        CXCursor_UnaryOperator as UNARY, CXCursor_UnexposedExpr as UNEXPOSED,
+        CXCursor_VarDecl as VARIABLE, CXCursor_MemberRef as DESIGNATOR,
+    };
+}
+
+/// What a name is bound to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Linkage {
+    External,
+    Internal,
+    None,
+}
+
+/// What is known about a type.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct TypeInfo {
+    /// As written.
+    pub(crate) spelling: String,
+    /// Without typedefs.
+    pub(crate) canonical: String,
+    /// In bytes; 0 if it is not known.
+    pub(crate) size: u64,
+    pub(crate) align: u64,
+    pub(crate) is_const: bool,
+    pub(crate) is_volatile: bool,
+    pub(crate) is_array: bool,
+    pub(crate) is_pointer: bool,
+    /// A function without a prototype.
+    pub(crate) is_unprototyped: bool,
+    pub(crate) is_variadic: bool,
+    /// It, or its elements, have a type that is declared inside a function.
+    pub(crate) is_local: bool,
+}
+
+/// One node.
+#[derive(Clone, Copy)]
+pub(crate) struct Cursor<'u> {
+    raw: CXCursor,
+    unit: PhantomData<&'u ()>,
+}
+
+// SAFETY of every call below: the cursor is of a unit that lives at least as long as `'u`, and the
+// functions read only.
+macro_rules! ask {
+    ($function:ident, $($argument:expr),+) => {
+        // SAFETY: the arguments belong to a unit that is live for 'u; the function only reads.
+        unsafe { $function($($argument),+) }
+    };
+}
+
+impl<'u> Cursor<'u> {
+    pub(super) fn of(raw: CXCursor) -> Self {
+        Self {
+            raw,
+            unit: PhantomData,
+        }
+    }
+
+    fn some(raw: CXCursor) -> Option<Self> {
+        let is_null = ask!(clang_Cursor_isNull, raw) != 0;
+        (!is_null).then(|| Self::of(raw))
+    }
+
+    pub(crate) fn kind(self) -> CXCursorKind {
+        ask!(clang_getCursorKind, self.raw)
+    }
+
+    pub(crate) fn is_expression(self) -> bool {
+        ask!(clang_isExpression, self.kind()) != 0
+    }
+
+    pub(crate) fn name(self) -> String {
+        owned(ask!(clang_getCursorSpelling, self.raw))
+    }
+
+    /// The same for all declarations of one thing.
+    pub(crate) fn usr(self) -> String {
+        owned(ask!(clang_getCursorUSR, self.raw))
+    }
+
+    /// All children, in the order of the text.
+    pub(crate) fn children(self) -> Vec<Self> {
+        extern "C" fn visit(
+            cursor: CXCursor,
+            _: CXCursor,
+            data: CXClientData,
+        ) -> CXChildVisitResult {
+            // SAFETY: `data` is the vector below, which is borrowed by this call alone.
+            let found = unsafe { &mut *data.cast::<Vec<CXCursor>>() };
+            found.push(cursor);
+            CXChildVisit_Continue
+        }
+        let mut found: Vec<CXCursor> = Vec::new();
+        ask!(clang_visitChildren, self.raw, visit, (&raw mut found).cast());
+        found.into_iter().map(Self::of).collect()
+    }
+
+    /// What a name refers to.
+    pub(crate) fn referenced(self) -> Option<Self> {
+        Self::some(ask!(clang_getCursorReferenced, self.raw))
+    }
+
+    pub(crate) fn is_definition(self) -> bool {
+        ask!(clang_isCursorDefinition, self.raw) != 0
+    }
+
+    /// The definition, if it is in this unit.
+    pub(crate) fn definition(self) -> Option<Self> {
+        Self::some(ask!(clang_getCursorDefinition, self.raw))
+    }
+
+    pub(crate) fn parent(self) -> Option<Self> {
+        Self::some(ask!(clang_getCursorSemanticParent, self.raw))
+    }
+
+    pub(crate) fn is_same(self, other: Self) -> bool {
+        ask!(clang_equalCursors, self.raw, other.raw) != 0
+    }
+
+    pub(crate) fn initialiser(self) -> Option<Self> {
+        Self::some(ask!(clang_Cursor_getVarDeclInitializer, self.raw))
+    }
+
+    pub(crate) fn linkage(self) -> Linkage {
+        let linkage = ask!(clang_getCursorLinkage, self.raw);
+        match linkage {
+            CXLinkage_External => Linkage::External,
+            CXLinkage_Internal => Linkage::Internal,
+            _ => Linkage::None,
+        }
+    }
+
+    pub(crate) fn is_static(self) -> bool {
+        self.storage() == clang_sys::CX_SC_Static
+    }
+
+    pub(crate) fn is_extern(self) -> bool {
+        self.storage() == clang_sys::CX_SC_Extern
+    }
+
+    fn storage(self) -> CX_StorageClass {
+        ask!(clang_Cursor_getStorageClass, self.raw)
+    }
+
+    pub(crate) fn is_thread_local(self) -> bool {
+        ask!(clang_getCursorTLSKind, self.raw) != CXTLS_None
+    }
+
+    /// Parameters of a function, or arguments of a call.
+    pub(crate) fn arguments(self) -> Vec<Self> {
+        let count = ask!(clang_Cursor_getNumArguments, self.raw);
+        (0..u32::try_from(count).unwrap_or(0))
+            .map(|number| Self::of(ask!(clang_Cursor_getArgument, self.raw, number)))
+            .collect()
+    }
+
+    /// Where it was written: in a macro's body, or as a macro's argument.
+    pub(crate) fn spelled(self) -> Option<RawPlace> {
+        spelling(ask!(clang_getCursorLocation, self.raw))
+    }
+
+    /// Where it takes effect: at the use of the outermost macro.
+    pub(crate) fn expanded(self) -> Option<RawPlace> {
+        expansion(ask!(clang_getCursorLocation, self.raw))
+    }
+
+    /// First byte and byte after the last, where the text takes effect.
+    pub(crate) fn extent(self) -> Option<(RawPlace, RawPlace)> {
+        let range = ask!(clang_getCursorExtent, self.raw);
+        let start = expansion(ask!(clang_getRangeStart, range))?;
+        let end = expansion(ask!(clang_getRangeEnd, range))?;
+        Some((start, end))
+    }
+
+    /// As [`Self::extent`], where the text was written.
+    pub(crate) fn spelled_extent(self) -> Option<(RawPlace, RawPlace)> {
+        let range = ask!(clang_getCursorExtent, self.raw);
+        let start = spelling(ask!(clang_getRangeStart, range))?;
+        let end = spelling(ask!(clang_getRangeEnd, range))?;
+        Some((start, end))
+    }
+
+    pub(crate) fn is_in_system_header(self) -> bool {
+        let location = ask!(clang_getCursorLocation, self.raw);
+        ask!(clang_Location_isInSystemHeader, location) != 0
+    }
+
+    /// clang's number of a binary operator; 22 is assignment.
+    pub(crate) fn binary_operator(self) -> u32 {
+        u32::try_from(ask!(clang_getCursorBinaryOperatorKind, self.raw)).unwrap_or(0)
+    }
+
+    /// clang's number of a unary operator.
+    pub(crate) fn unary_operator(self) -> u32 {
+        u32::try_from(ask!(clang_getCursorUnaryOperatorKind, self.raw)).unwrap_or(0)
+    }
+
+    /// What is known about its type.
+    pub(crate) fn type_info(self) -> TypeInfo {
+        describe(ask!(clang_getCursorType, self.raw))
+    }
+
+    /// What is known about what a function returns.
+    pub(crate) fn result_info(self) -> TypeInfo {
+        describe(ask!(clang_getCursorResultType, self.raw))
+    }
+
+    /// The fields of its type, if that is a structure.
+    pub(crate) fn fields(self) -> Vec<Self> {
+        let ty = ask!(clang_getCursorType, self.raw);
+        let canonical = ask!(clang_getCanonicalType, ty);
+        let record = Self::of(ask!(clang_getTypeDeclaration, canonical));
+        let mut members = record.children();
+        members.retain(|member| member.kind() == kind::FIELD);
+        members
+    }
+
+    /// Whether its type is an array, or a pointer.
+    pub(crate) fn shape(self) -> (bool, bool) {
+        let canonical = ask!(
+            clang_getCanonicalType,
+            ask!(clang_getCursorType, self.raw)
+        );
+        (is_array(canonical), canonical.kind == CXType_Pointer)
+    }
+}
+
+fn is_array(canonical: CXType) -> bool {
+    matches!(
+        canonical.kind,
+        CXType_ConstantArray | CXType_IncompleteArray | CXType_VariableArray
+    )
+}
+
+fn describe(given: CXType) -> TypeInfo {
+    let canonical = ask!(clang_getCanonicalType, given);
+    let mut element = canonical;
+    while is_array(element) {
+        let inner = ask!(clang_getArrayElementType, element);
+        element = ask!(clang_getCanonicalType, inner);
+    }
+    let known = |size: i64| u64::try_from(size).unwrap_or(0);
+    TypeInfo {
+        spelling: owned(ask!(clang_getTypeSpelling, given)),
+        canonical: owned(ask!(clang_getTypeSpelling, canonical)),
+        size: known(ask!(clang_Type_getSizeOf, canonical)),
+        align: known(ask!(clang_Type_getAlignOf, canonical)),
+        is_const: ask!(clang_isConstQualifiedType, element) != 0,
+        is_volatile: ask!(clang_isVolatileQualifiedType, element) != 0,
+        is_array: is_array(canonical),
+        is_pointer: canonical.kind == CXType_Pointer,
+        is_unprototyped: canonical.kind == CXType_FunctionNoProto,
+        is_variadic: canonical.kind == CXType_FunctionProto
+            && ask!(clang_isFunctionTypeVariadic, canonical) != 0,
+        is_local: is_declared_in_function(element),
+    }
+}
+
+/// Whether the type, or what it points to, is declared inside a function.
+fn is_declared_in_function(given: CXType) -> bool {
+    let mut inner = given;
+    while inner.kind == CXType_Pointer || is_array(inner) {
+        inner = if inner.kind == CXType_Pointer {
+            ask!(clang_getPointeeType, inner)
+        } else {
+            ask!(clang_getArrayElementType, inner)
+        };
+        inner = ask!(clang_getCanonicalType, inner);
+    }
+    let declaration = ask!(clang_getTypeDeclaration, inner);
+    let parent = ask!(clang_getCursorSemanticParent, declaration);
+    ask!(clang_getCursorKind, parent) == kind::FUNCTION
+}

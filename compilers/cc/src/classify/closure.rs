@@ -1,0 +1,44 @@
+//! Functions that need the core's context: those that use a private variable, and all that call
+//! one of them by name.
+//!
+//! What calls through a pointer needs none: a function whose address is taken has a callback with
+//! its old parameters, which finds the context of the thread that runs it.
+
+use crate::model::{Access, FunctionId, GlobalId, Model};
+use std::collections::{HashMap, HashSet};
+
+/// Functions by why they need the context.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Closure {
+    /// They use a private variable themselves.
+    pub direct: HashSet<FunctionId>,
+    /// These, and all that call one of these.
+    pub all: HashSet<FunctionId>,
+}
+
+impl Closure {
+    /// The functions that need the context when `private` is private.
+    #[must_use]
+    pub fn of(model: &Model, is_private: impl Fn(GlobalId) -> bool) -> Self {
+        let direct: HashSet<FunctionId> = model
+            .references
+            .iter()
+            .filter(|one| one.access != Access::Unevaluated && is_private(one.global))
+            .filter_map(|one| one.inside)
+            .collect();
+        let mut callers: HashMap<FunctionId, Vec<FunctionId>> = HashMap::new();
+        for call in &model.calls {
+            if let Some(caller) = call.caller {
+                callers.entry(call.callee).or_default().push(caller);
+            }
+        }
+        let mut all = HashSet::new();
+        let mut work: Vec<FunctionId> = direct.iter().copied().collect();
+        while let Some(function) = work.pop() {
+            if all.insert(function) {
+                work.extend(callers.get(&function).into_iter().flatten());
+            }
+        }
+        Self { direct, all }
+    }
+}

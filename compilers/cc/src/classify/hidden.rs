@@ -1,0 +1,107 @@
+//! Functions of libraries that keep state between calls, or act on the whole process.
+
+/// What becomes of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hidden {
+    /// The run-time has one for each core, under the same name with `flowpin_` before it.
+    PerCore(&'static str),
+    /// It is safe to call from several threads; its effect concerns all cores.
+    Process(&'static str),
+    /// It cannot be called by a program that runs on several cores.
+    Refused(&'static str),
+}
+
+/// What is known about a library's function; none if it keeps nothing.
+#[must_use]
+pub fn hidden(name: &str) -> Option<Hidden> {
+    let named = |table: &[(&str, &'static str)]| {
+        let found = table.iter().find(|(function, _)| *function == name);
+        found.map(|(_, why)| *why)
+    };
+    let per_core = named(PER_CORE).map(Hidden::PerCore);
+    per_core
+        .or_else(|| named(PROCESS).map(Hidden::Process))
+        .or_else(|| named(REFUSED).map(Hidden::Refused))
+}
+
+/// The run-time's sources have each of them (`runtime/`).
+const PER_CORE: &[(&str, &str)] = &[
+    ("strtok", "a cursor"),
+    ("localtime", "a structure"),
+    ("gmtime", "a structure"),
+    ("ctime", "a buffer"),
+    ("asctime", "a buffer"),
+    ("inet_ntoa", "a buffer"),
+    ("strerror", "a buffer"),
+    ("rand", "a generator"),
+    ("srand", "a generator"),
+    ("random", "a generator"),
+    ("srandom", "a generator"),
+    ("printf", "the output"),
+    ("vprintf", "the output"),
+    ("puts", "the output"),
+    ("putchar", "the output"),
+    ("fopen", "an output of its own for each core"),
+    ("fclose", "an output of its own for each core"),
+    ("exit", "the end of one core"),
+    ("pcap_open_offline", "the capture"),
+    ("pcap_setfilter", "the capture"),
+    ("pcap_loop", "the capture"),
+    ("pcap_dispatch", "the capture"),
+    ("pcap_next", "the capture"),
+    ("pcap_next_ex", "the capture"),
+    ("pcap_breakloop", "the capture"),
+    ("pcap_close", "the capture"),
+];
+
+const PROCESS: &[(&str, &str)] = &[
+    ("syslog", "the log's connection"),
+    ("openlog", "the log's name"),
+    ("closelog", "the log's connection"),
+    ("signal", "the process's handlers"),
+    ("sigaction", "the process's handlers"),
+    ("setlocale", "the locale"),
+    ("getenv", "the environment"),
+    ("getopt", "optarg and optind: cores start one after another"),
+    ("getopt_long", "optarg and optind: cores start one after another"),
+    ("time", "the clock"),
+    ("gettimeofday", "the clock"),
+    ("clock_gettime", "the clock"),
+    ("pcap_lookupdev", "a buffer: cores start one after another"),
+    ("mktime", "the time zone"),
+    ("chdir", "the working directory"),
+    ("umask", "the mask of permissions"),
+    ("usleep", "the clock"),
+    ("sleep", "the clock"),
+];
+
+const REFUSED: &[(&str, &str)] = &[
+    ("pthread_create", "starts a thread that would belong to no core"),
+    ("thrd_create", "starts a thread that would belong to no core"),
+    ("g_thread_create_full", "starts a thread that would belong to no core"),
+    ("g_thread_new", "starts a thread that would belong to no core"),
+    ("fork", "leaves the other cores behind"),
+    ("vfork", "leaves the other cores behind"),
+    ("daemon", "leaves the other cores behind"),
+    ("alarm", "one timer for all cores"),
+    ("setitimer", "one timer for all cores"),
+    ("drand48", "one generator for all cores"),
+    ("lrand48", "one generator for all cores"),
+    ("gethostbyname", "one buffer for all cores"),
+    ("gethostbyaddr", "one buffer for all cores"),
+    ("getservbyname", "one buffer for all cores"),
+    ("getservbyport", "one buffer for all cores"),
+    ("getprotobyname", "one buffer for all cores"),
+    ("getprotobynumber", "one buffer for all cores"),
+    ("getpwnam", "one buffer for all cores"),
+    ("getpwuid", "one buffer for all cores"),
+    ("getgrnam", "one buffer for all cores"),
+    ("ether_ntoa", "one buffer for all cores"),
+    ("ether_aton", "one buffer for all cores"),
+    ("hsearch", "one table for all cores"),
+    ("hcreate", "one table for all cores"),
+    ("tmpnam", "one buffer for all cores"),
+    ("ttyname", "one buffer for all cores"),
+    ("setenv", "changes the environment of all cores"),
+    ("putenv", "changes the environment of all cores"),
+];

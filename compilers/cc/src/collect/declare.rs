@@ -1,0 +1,212 @@
+//! Declarations: variables with static storage, and functions.
+
+use super::Collector;
+use super::flow::Node;
+use crate::clang::{Cursor, Linkage, kind};
+use crate::model::{
+    Body, Function, FunctionDeclaration, FunctionId, Global, GlobalDeclaration, GlobalId, Place,
+    Scope,
+};
+
+impl Collector {
+    /// A variable at file scope, or a static or extern one inside `function`; walks its
+    /// initialiser.
+    pub(super) fn variable(
+        &mut self,
+        cursor: Cursor<'_>,
+        function: Option<FunctionId>,
+    ) -> Option<GlobalId> {
+        let declaration = self.global_declaration(cursor)?;
+        let id = self.global(cursor, function)?;
+        let initialiser = cursor.initialiser();
+        let ty = cursor.type_info();
+        let unit = self.unit;
+        let global = &mut self.model.globals[id];
+        let is_new = !global.declarations.contains(&declaration);
+        let place = declaration.start;
+        if !declaration.is_extern || initialiser.is_some() {
+            if !global.is_defined {
+                global.place = place;
+                global.unit = unit;
+            }
+            global.is_defined = true;
+        }
+        // An array's length is known from its definition only.
+        if global.ty.canonical != ty.canonical && is_new {
+            if global.ty.size == 0 && ty.size != 0 {
+                global.ty = ty;
+            } else if ty.size != 0 {
+                global.other_type = Some((ty.spelling, place));
+            }
+        }
+        if is_new {
+            global.declarations.push(declaration);
+        }
+        for child in cursor.children() {
+            if child.kind() >= 400 && child.kind() < 500 {
+                let attribute = self.attribute(child);
+                self.model.globals[id].attributes.extend(attribute);
+            }
+        }
+        if let Some(initialiser) = initialiser {
+            self.initialiser(cursor, initialiser, id);
+        }
+        Some(id)
+    }
+
+    fn initialiser(&mut self, cursor: Cursor<'_>, initialiser: Cursor<'_>, id: GlobalId) {
+        if let Some((start, end)) = initialiser.extent() {
+            if let Some(start) = self.files.place(&start) {
+                self.model.globals[id].initialiser = Some((start, end.offset as usize));
+            }
+        }
+        self.initial_flow(&Node::Value(cursor.usr()), initialiser);
+        let definition = self.model.globals[id].place;
+        let mut walk = super::walk::Walk {
+            function: None,
+            initialises: Some(id),
+            definition,
+            ancestors: Vec::new(),
+        };
+        self.walk(initialiser, &mut walk);
+    }
+
+    /// The variable's number.
+    pub(super) fn global(
+        &mut self,
+        cursor: Cursor<'_>,
+        function: Option<FunctionId>,
+    ) -> Option<GlobalId> {
+        let key = self.key(cursor);
+        if let Some(id) = self.globals.get(&key) {
+            return Some(*id);
+        }
+        let place = self.files.place(&cursor.expanded()?)?;
+        let scope = match (cursor.linkage(), function) {
+            (Linkage::External, _) => Scope::External,
+            (_, Some(function)) => Scope::Local(function),
+            _ => Scope::Static,
+        };
+        let id = self.model.globals.len();
+        self.model.globals.push(Global {
+            name: cursor.name(),
+            scope,
+            place,
+            is_defined: false,
+            declarations: Vec::new(),
+            ty: cursor.type_info(),
+            is_thread_local: cursor.is_thread_local(),
+            initialiser: None,
+            attributes: Vec::new(),
+            other_type: None,
+            unit: self.unit,
+        });
+        self.globals.insert(key, id);
+        Some(id)
+    }
+
+    /// What is the same for all declarations of one thing, and for nothing else.
+    pub(super) fn key(&self, cursor: Cursor<'_>) -> String {
+        let usr = cursor.usr();
+        match cursor.linkage() {
+            Linkage::External => usr,
+            // Two files may be called the same, and a header's statics are one for each unit.
+            _ => format!("{}:{usr}", self.unit),
+        }
+    }
+
+    fn global_declaration(&mut self, cursor: Cursor<'_>) -> Option<GlobalDeclaration> {
+        let (start, end) = cursor.extent()?;
+        let spelled = cursor.spelled_extent();
+        let name = self.site(cursor)?;
+        Some(GlobalDeclaration {
+            is_in_macro: name.is_in_macro() || spelled.is_none_or(|(first, _)| first != start),
+            start: self.files.place(&start)?,
+            end: end.offset as usize,
+            name: name.spelled,
+            is_extern: cursor.is_extern() && cursor.initialiser().is_none(),
+        })
+    }
+
+    /// An attribute's text.
+    fn attribute(&mut self, cursor: Cursor<'_>) -> Option<String> {
+        let (start, end) = cursor.extent()?;
+        let file = self.files.place(&start)?.file;
+        let text = std::fs::read(self.files.path(file)?).ok()?;
+        let text = text.get(start.offset as usize..end.offset as usize)?;
+        Some(String::from_utf8_lossy(text).into_owned())
+    }
+
+    /// A function's declaration; walks its body, once.
+    pub(super) fn function(&mut self, cursor: Cursor<'_>) {
+        let id = self.function_id(cursor);
+        let arguments = cursor.arguments();
+        let ty = cursor.type_info();
+        if let Some(name) = self.site(cursor) {
+            let declaration = FunctionDeclaration {
+                name,
+                is_definition: cursor.is_definition(),
+                is_unprototyped: ty.is_unprototyped,
+                parameter_count: arguments.len(),
+            };
+            let declarations = &mut self.model.functions[id].declarations;
+            if !declarations.contains(&declaration) {
+                declarations.push(declaration);
+            }
+        }
+        if !cursor.is_definition() || self.model.functions[id].body.is_some() {
+            return;
+        }
+        let Some(body) = self.body(cursor) else {
+            return;
+        };
+        let function = &mut self.model.functions[id];
+        function.body = Some(body);
+        function.unit = self.unit;
+        function.is_variadic = ty.is_variadic;
+        function.result = cursor.result_info().spelling;
+        let types = arguments.iter().map(|one| one.type_info().spelling);
+        function.parameters = types.collect();
+        for (number, argument) in arguments.iter().enumerate() {
+            let from = Node::Parameter(id, number);
+            self.flows.edge(from, Node::Value(self.key(*argument)));
+        }
+        let mut walk = super::walk::Walk {
+            function: Some(id),
+            initialises: None,
+            definition: body.start,
+            ancestors: Vec::new(),
+        };
+        for child in cursor.children() {
+            if child.kind() != kind::PARAMETER {
+                self.walk(child, &mut walk);
+            }
+        }
+    }
+
+    fn body(&mut self, cursor: Cursor<'_>) -> Option<Body> {
+        let (start, end) = cursor.extent()?;
+        let start: Place = self.files.place(&start)?;
+        Some(Body {
+            start,
+            end: end.offset as usize,
+        })
+    }
+
+    /// The function's number.
+    pub(super) fn function_id(&mut self, cursor: Cursor<'_>) -> FunctionId {
+        let key = self.key(cursor);
+        if let Some(id) = self.functions.get(&key) {
+            return *id;
+        }
+        let id = self.model.functions.len();
+        self.model.functions.push(Function {
+            name: cursor.name(),
+            is_static: cursor.linkage() != Linkage::External,
+            unit: self.unit,
+            ..Function::default()
+        });
+        self.functions.insert(key, id);
+        id
+    }
+}

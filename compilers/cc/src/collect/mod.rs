@@ -1,0 +1,196 @@
+//! From libclang's trees to the model.
+//!
+//! Owns what outlives a unit while the model is made: numbers of files, variables and functions.
+//! Guarantees that a name with internal linkage is a thing of its own in each unit, also where a
+//! header holds it, and that whatever is found twice (in a header) is there once.
+
+mod declare;
+mod flow;
+mod places;
+mod usage;
+mod walk;
+
+use crate::clang::{Cursor, Library, LibraryError, RawUnit, kind};
+use crate::model::{FunctionId, GlobalId, Model, Reference, Site, UnitFacts};
+use crate::program::{SourceUnit, Sources};
+use flow::Flows;
+use places::Files;
+use std::collections::{HashMap, HashSet};
+
+/// Why a program could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// No usable libclang.
+    #[error(transparent)]
+    Library(#[from] LibraryError),
+    /// The sources do not compile.
+    #[error("{place}: {text}")]
+    Compile {
+        /// File and line.
+        place: String,
+        /// What the compiler says.
+        text: String,
+    },
+}
+
+/// Reads all units of a program.
+///
+/// # Errors
+/// [`ReadError`]: no libclang, or the first error of the sources.
+pub fn collect(sources: &Sources) -> Result<Model, ReadError> {
+    let library = Library::load()?;
+    let mut collector = Collector::new(sources);
+    for unit in &sources.units {
+        collector.unit(&library, unit)?;
+    }
+    Ok(collector.finish())
+}
+
+struct Collector {
+    model: Model,
+    files: Files,
+    globals: HashMap<String, GlobalId>,
+    functions: HashMap<String, FunctionId>,
+    seen: Seen,
+    flows: Flows,
+    /// The unit that is being read.
+    unit: usize,
+}
+
+/// What was found already: headers are read by many units.
+#[derive(Default)]
+struct Seen {
+    references: HashSet<(GlobalId, Option<FunctionId>, Site)>,
+    calls: HashSet<(FunctionId, Option<FunctionId>, Site)>,
+    addresses: HashSet<(FunctionId, Option<FunctionId>, Site)>,
+    macros: HashSet<(usize, usize)>,
+    other_names: HashSet<(usize, usize)>,
+    library_variables: HashSet<(String, Option<FunctionId>, Site)>,
+}
+
+impl Collector {
+    fn new(sources: &Sources) -> Self {
+        let files = Files::of(sources);
+        Self {
+            model: Model::default(),
+            files,
+            globals: HashMap::new(),
+            functions: HashMap::new(),
+            seen: Seen::default(),
+            flows: Flows::default(),
+            unit: 0,
+        }
+    }
+
+    fn unit(&mut self, library: &Library, source: &SourceUnit) -> Result<(), ReadError> {
+        self.files.directory.clone_from(&source.directory);
+        let file = source.file.display().to_string();
+        let unit = RawUnit::parse(library, &file, &arguments(library, source))
+            .map_err(|text| ReadError::Compile { place: file.clone(), text })?;
+        if let Some((place, text)) = unit.error() {
+            let place = place.map_or(file, |place| format!("{}:{}", place.file, place.line));
+            return Err(ReadError::Compile { place, text });
+        }
+        let own: Vec<_> = unit
+            .files()
+            .iter()
+            .filter_map(|name| self.files.own(name))
+            .collect();
+        self.unit = self.model.units.len();
+        self.model.units.push(UnitFacts {
+            file: own.first().copied().unwrap_or(0),
+            files: own,
+            flags: source.flags.clone(),
+            directory: source.directory.clone(),
+        });
+        for (start, end) in unit.skipped() {
+            if let Some(place) = self.files.place(&start) {
+                let range = (place.file, place.offset, end as usize);
+                if !self.model.skipped.contains(&range) {
+                    self.model.skipped.push(range);
+                }
+            }
+        }
+        for cursor in unit.root().children() {
+            self.top(cursor);
+        }
+        Ok(())
+    }
+
+    /// A declaration at file scope, or a macro.
+    fn top(&mut self, cursor: Cursor<'_>) {
+        match cursor.kind() {
+            kind::MACRO_DEFINITION => self.macro_definition(cursor),
+            kind::VARIABLE if self.is_own(cursor) => {
+                self.variable(cursor, None);
+            }
+            kind::FUNCTION if self.is_own(cursor) => self.function(cursor),
+            _ => {}
+        }
+    }
+
+    fn is_own(&mut self, cursor: Cursor<'_>) -> bool {
+        !cursor.is_in_system_header()
+            && cursor
+                .expanded()
+                .is_some_and(|place| self.files.own(&place.file).is_some())
+    }
+
+    fn macro_definition(&mut self, cursor: Cursor<'_>) {
+        let Some((start, end)) = cursor.extent() else {
+            return;
+        };
+        let Some(place) = self.files.place(&start) else {
+            return;
+        };
+        if self.seen.macros.insert((place.file, place.offset)) {
+            self.model.macros.push(crate::model::Macro {
+                name: cursor.name(),
+                place,
+                end: end.offset as usize,
+            });
+        }
+    }
+
+    /// Where a cursor's name was written and takes effect; none outside the program's files.
+    fn site(&mut self, cursor: Cursor<'_>) -> Option<Site> {
+        let expanded = self.files.place(&cursor.expanded()?)?;
+        let spelled = cursor.spelled().and_then(|place| self.files.place(&place));
+        Some(Site { spelled, expanded })
+    }
+
+    fn reference(&mut self, reference: Reference) {
+        let key = (reference.global, reference.inside, reference.site);
+        if self.seen.references.insert(key) {
+            self.model.references.push(reference);
+        }
+    }
+
+    fn finish(self) -> Model {
+        let mut model = self.model;
+        (model.root, model.files) = self.files.finish();
+        flow::resolve(&mut model, &self.flows);
+        model
+    }
+}
+
+/// What libclang gets: the unit's flags, and what makes it as lenient as compilers are.
+fn arguments(library: &Library, source: &SourceUnit) -> Vec<String> {
+    let mut arguments = vec![
+        "-working-directory".to_owned(),
+        source.directory.display().to_string(),
+        "-w".to_owned(),
+        // gcc up to 13 warns about these; clang 19 refuses them.
+        "-Wno-error=implicit-function-declaration".to_owned(),
+        "-Wno-error=implicit-int".to_owned(),
+        "-Wno-error=int-conversion".to_owned(),
+        "-Wno-error=incompatible-function-pointer-types".to_owned(),
+        "-Wno-error=return-type".to_owned(),
+    ];
+    if let Some(resources) = &library.resources {
+        arguments.push("-resource-dir".to_owned());
+        arguments.push(resources.display().to_string());
+    }
+    arguments.extend(source.flags.iter().cloned());
+    arguments
+}

@@ -1,0 +1,77 @@
+//! What an expression does with a variable that it names.
+
+use super::Collector;
+use super::walk::ASSIGN;
+use crate::clang::{Cursor, kind};
+use crate::model::{Access, Sink};
+
+/// How the variable that `cursor` names is used, by what is around it.
+pub(super) fn access(cursor: Cursor<'_>, ancestors: &[(Cursor<'_>, usize)]) -> Access {
+    if ancestors.iter().any(|(above, _)| above.kind() == kind::SIZEOF) {
+        return Access::Unevaluated;
+    }
+    let mut current = cursor;
+    let is_array = |cursor: Cursor<'_>| cursor.shape().0;
+    for (above, number) in ancestors.iter().rev() {
+        let decays = is_array(current);
+        match above.kind() {
+            kind::PAREN | kind::UNEXPOSED => {
+                // The array-to-pointer conversion itself: what is done with it follows.
+                if !(decays && !is_array(*above)) {
+                    current = *above;
+                }
+            }
+            kind::CAST if !decays => current = *above,
+            kind::MEMBER_REF if current.shape().1 => return Access::Read,
+            kind::MEMBER_REF if decays => return Access::Read,
+            kind::MEMBER_REF => current = *above,
+            kind::ARRAY_SUBSCRIPT if *number == 0 && decays => current = *above,
+            kind::ARRAY_SUBSCRIPT => return Access::Read,
+            kind::UNARY => return unary(above.unary_operator(), decays),
+            kind::COMPOUND_ASSIGN if *number == 0 => return Access::Update,
+            kind::BINARY if above.binary_operator() == ASSIGN && *number == 0 => {
+                return Access::Write;
+            }
+            _ if decays => return Access::Address,
+            _ => return Access::Read,
+        }
+    }
+    if is_array(current) { Access::Address } else { Access::Read }
+}
+
+/// clang's numbers: 1 to 4 are `++` and `--`, 5 is `&`, 6 is `*`.
+fn unary(operator: u32, decays: bool) -> Access {
+    match operator {
+        1..=4 => Access::Update,
+        5 => Access::Address,
+        6 if decays => Access::Address,
+        _ => Access::Read,
+    }
+}
+
+/// Where an address goes that is taken below `ancestors`.
+pub(super) fn sink(collector: &mut Collector, ancestors: &[(Cursor<'_>, usize)]) -> Sink {
+    for (above, number) in ancestors.iter().rev() {
+        match above.kind() {
+            kind::PAREN | kind::UNEXPOSED | kind::CAST | kind::CHOICE => {}
+            kind::UNARY if above.unary_operator() == 5 => {}
+            kind::MEMBER_REF | kind::ARRAY_SUBSCRIPT => {}
+            kind::CALL => {
+                let target = above.referenced();
+                let target = target.filter(|target| target.kind() == kind::FUNCTION);
+                let is_library = target.is_some_and(|target| !collector.is_own(target));
+                return Sink::Argument {
+                    function: target.map(Cursor::name).unwrap_or_default(),
+                    number: *number,
+                    is_library,
+                };
+            }
+            kind::BINARY if above.binary_operator() == ASSIGN => return Sink::Stored,
+            kind::INIT_LIST => return Sink::Initialiser,
+            kind::VARIABLE => return Sink::Stored,
+            clang_sys::CXCursor_ReturnStmt => return Sink::Returned,
+            _ => return Sink::Used,
+        }
+    }
+    Sink::Initialiser
+}

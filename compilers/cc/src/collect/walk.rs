@@ -1,0 +1,231 @@
+//! Expressions: who uses which variable, calls which function, takes whose address.
+
+use super::Collector;
+use super::flow::Node;
+use super::usage::{access, sink};
+use crate::clang::{Cursor, Linkage, kind};
+use crate::model::{
+    Access, AddressTaken, Call, FunctionId, GlobalId, LibraryVariable, Place, PointerCall,
+    Reference,
+};
+
+/// Where in the tree the walk is.
+pub(super) struct Walk<'u> {
+    /// In whose body.
+    pub(super) function: Option<FunctionId>,
+    /// In whose initialiser.
+    pub(super) initialises: Option<GlobalId>,
+    /// The first byte of the definition at file scope.
+    pub(super) definition: Place,
+    /// Cursors above, each with the number of the child that leads here.
+    pub(super) ancestors: Vec<(Cursor<'u>, usize)>,
+}
+
+impl Collector {
+    /// Visits a statement or an expression, and all below.
+    pub(super) fn walk<'u>(&mut self, cursor: Cursor<'u>, walk: &mut Walk<'u>) {
+        match cursor.kind() {
+            kind::DECL_REF => self.name(cursor, walk),
+            kind::CALL => self.call(cursor, walk),
+            kind::BINARY => self.assignment(cursor),
+            kind::VARIABLE => {
+                let is_ours = cursor.is_static() || cursor.is_extern();
+                if is_ours && cursor.linkage() != Linkage::None || cursor.is_static() {
+                    self.variable(cursor, walk.function);
+                    return;
+                }
+                if let Some(initialiser) = cursor.initialiser() {
+                    self.initial_flow(&Node::Value(self.key(cursor)), initialiser);
+                }
+            }
+            kind::FUNCTION => return self.function(cursor),
+            _ => {}
+        }
+        if cursor.kind() == clang_sys::CXCursor_ReturnStmt {
+            self.returned(cursor, walk);
+        }
+        for (number, child) in cursor.children().into_iter().enumerate() {
+            walk.ancestors.push((cursor, number));
+            self.walk(child, walk);
+            walk.ancestors.pop();
+        }
+    }
+
+    fn returned(&mut self, cursor: Cursor<'_>, walk: &Walk<'_>) {
+        let Some(function) = walk.function else {
+            return;
+        };
+        for value in cursor.children() {
+            for source in self.values(value) {
+                self.flows.edge(source, Node::Result(function));
+            }
+        }
+    }
+
+    /// The use of a name.
+    fn name(&mut self, cursor: Cursor<'_>, walk: &Walk<'_>) {
+        let Some(target) = cursor.referenced() else {
+            return;
+        };
+        let Some(site) = self.site(cursor) else {
+            return;
+        };
+        match target.kind() {
+            kind::VARIABLE if has_static_storage(target) => {
+                if !self.is_own(target) {
+                    return self.library_variable(target.name(), site, walk);
+                }
+                let global = match self.globals.get(&self.key(target)) {
+                    Some(id) => Some(*id),
+                    None => self.variable(target, walk.function),
+                };
+                let Some(global) = global else {
+                    return;
+                };
+                let access = access(cursor, &walk.ancestors);
+                let is_address = access == Access::Address;
+                let sink = is_address.then(|| sink(self, &walk.ancestors));
+                self.reference(Reference {
+                    global,
+                    inside: walk.function,
+                    initialises: walk.initialises,
+                    access,
+                    sink,
+                    site,
+                    unit: self.unit,
+                });
+            }
+            kind::FUNCTION => {
+                let function = self.function_id(target);
+                if is_callee(&walk.ancestors) {
+                    return;
+                }
+                let key = (function, walk.function, site);
+                if self.seen.addresses.insert(key) {
+                    let taken = AddressTaken {
+                        function,
+                        inside: walk.function,
+                        name: site,
+                        definition: walk.definition,
+                        sink: sink(self, &walk.ancestors),
+                        unit: self.unit,
+                    };
+                    self.model.addresses.push(taken);
+                }
+            }
+            _ => {
+                let Some(spelled) = site.spelled.filter(|_| site.is_in_macro()) else {
+                    return;
+                };
+                let place = (spelled.file, spelled.offset);
+                if self.seen.other_names.insert(place) {
+                    self.model.other_names.push(place);
+                }
+            }
+        }
+    }
+
+    fn library_variable(&mut self, name: String, site: crate::model::Site, walk: &Walk<'_>) {
+        let key = (name.clone(), walk.function, site);
+        if self.seen.library_variables.insert(key) {
+            self.model.library_variables.push(LibraryVariable {
+                name,
+                inside: walk.function,
+                site,
+            });
+        }
+    }
+
+    fn call(&mut self, cursor: Cursor<'_>, walk: &Walk<'_>) {
+        let arguments = cursor.arguments();
+        let Some(callee) = cursor.children().first().copied() else {
+            return;
+        };
+        let named = named(callee);
+        let function = named.and_then(|name| name.referenced());
+        let function = function.filter(|target| target.kind() == kind::FUNCTION);
+        if let (Some(name), Some(function)) = (named, function) {
+            let callee = self.function_id(function);
+            let Some(site) = self.site(name) else {
+                return;
+            };
+            if self.seen.calls.insert((callee, walk.function, site)) {
+                self.model.calls.push(Call {
+                    caller: walk.function,
+                    callee,
+                    name: site,
+                    argument_count: arguments.len(),
+                });
+            }
+            for (number, argument) in arguments.iter().enumerate() {
+                for source in self.values(*argument) {
+                    self.flows.edge(source, Node::Parameter(callee, number));
+                }
+            }
+            return;
+        }
+        let Some(place) = cursor.expanded().and_then(|place| self.files.place(&place)) else {
+            return;
+        };
+        let passed = arguments.iter().map(|one| self.values(*one)).collect();
+        let number = self.model.pointer_calls.len();
+        let sources = self.values(callee);
+        self.flows.pointer_call(number, sources, passed);
+        self.model.pointer_calls.push(PointerCall {
+            caller: walk.function,
+            place,
+            text: named.map_or_else(|| callee.name(), |name| name.name()),
+            targets: Vec::new(),
+        });
+    }
+
+    fn assignment(&mut self, cursor: Cursor<'_>) {
+        if cursor.binary_operator() != ASSIGN {
+            return;
+        }
+        let children = cursor.children();
+        let [left, right] = children.as_slice() else {
+            return;
+        };
+        let sources = self.values(*right);
+        for target in self.values(*left) {
+            for source in &sources {
+                self.flows.edge(source.clone(), target.clone());
+            }
+        }
+    }
+}
+
+/// clang's number of `=`.
+pub(super) const ASSIGN: u32 = 22;
+
+fn has_static_storage(variable: Cursor<'_>) -> bool {
+    variable.is_static()
+        || variable.is_extern()
+        || variable
+            .parent()
+            .is_some_and(|parent| parent.kind() == kind::UNIT)
+}
+
+/// The name inside parentheses, implicit conversions and `*`.
+pub(super) fn named(cursor: Cursor<'_>) -> Option<Cursor<'_>> {
+    match cursor.kind() {
+        kind::DECL_REF | kind::MEMBER_REF => Some(cursor),
+        kind::PAREN | kind::UNEXPOSED | kind::UNARY => {
+            cursor.children().first().copied().and_then(named)
+        }
+        _ => None,
+    }
+}
+
+/// Whether the name is what a call calls.
+fn is_callee(ancestors: &[(Cursor<'_>, usize)]) -> bool {
+    for (cursor, number) in ancestors.iter().rev() {
+        match cursor.kind() {
+            kind::CALL => return *number == 0,
+            kind::PAREN | kind::UNEXPOSED | kind::UNARY => {}
+            _ => return false,
+        }
+    }
+    false
+}

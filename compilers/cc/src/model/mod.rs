@@ -1,0 +1,252 @@
+//! The whole program as data: what the front end found, and what every later pass reads.
+//!
+//! Owns no cursor of libclang. Numbers (`FileId`, `GlobalId`, …) index the vectors of [`Model`].
+
+mod access;
+mod places;
+
+pub use access::{Access, Reference, Sink};
+pub use places::{FileId, Macro, Place, Site, SourceFile, Texts};
+
+use crate::clang::TypeInfo;
+
+/// Index into [`Model::globals`].
+pub type GlobalId = usize;
+/// Index into [`Model::functions`].
+pub type FunctionId = usize;
+
+/// A whole program.
+#[derive(Debug, Default)]
+pub struct Model {
+    /// Its own files: those that a rewrite may edit.
+    pub files: Vec<SourceFile>,
+    /// Where its own files begin to differ.
+    pub root: std::path::PathBuf,
+    /// Its translation units, in the order given.
+    pub units: Vec<UnitFacts>,
+    /// File-scope variables and local statics.
+    pub globals: Vec<Global>,
+    /// Functions, its own and those that it calls.
+    pub functions: Vec<Function>,
+    /// Every use of a global.
+    pub references: Vec<Reference>,
+    /// Calls by name.
+    pub calls: Vec<Call>,
+    /// Calls through pointers.
+    pub pointer_calls: Vec<PointerCall>,
+    /// Places where a function's address is taken.
+    pub addresses: Vec<AddressTaken>,
+    /// Uses of variables that a library owns (`stdout`, `optarg`).
+    pub library_variables: Vec<LibraryVariable>,
+    /// Names that are bound to something else than a global, where they were written.
+    pub other_names: Vec<(FileId, usize)>,
+    /// Macros of its own files.
+    pub macros: Vec<Macro>,
+    /// Text that conditional directives left out: file, first byte, last byte.
+    pub skipped: Vec<(FileId, usize, usize)>,
+}
+
+/// One translation unit.
+#[derive(Clone, Debug)]
+pub struct UnitFacts {
+    /// Its source.
+    pub file: FileId,
+    /// The program's own files that it consists of, itself among them.
+    pub files: Vec<FileId>,
+    /// Its flags, as given.
+    pub flags: Vec<String>,
+    /// Where relative paths in its flags begin.
+    pub directory: std::path::PathBuf,
+}
+
+/// A file-scope variable, or a static one of a function.
+#[derive(Clone, Debug)]
+pub struct Global {
+    /// As written.
+    pub name: String,
+    /// Who can see it.
+    pub scope: Scope,
+    /// Where it is defined; where it is declared if it is not defined here.
+    pub place: Place,
+    /// Whether this program defines it.
+    pub is_defined: bool,
+    /// All places where it is declared.
+    pub declarations: Vec<GlobalDeclaration>,
+    /// Its type.
+    pub(crate) ty: TypeInfo,
+    /// Whether each thread has its own already.
+    pub is_thread_local: bool,
+    /// Its initialiser, from its first byte to after its last.
+    pub initialiser: Option<(Place, usize)>,
+    /// Attributes that tie it to a place or a name (`section`, `alias`, `weak`).
+    pub attributes: Vec<String>,
+    /// Two units declare it with different types: the other type.
+    pub other_type: Option<(String, Place)>,
+    /// The unit that defines it, or declares it first.
+    pub unit: usize,
+}
+
+/// Who can see a variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// All files.
+    External,
+    /// One unit.
+    Static,
+    /// One function.
+    Local(FunctionId),
+}
+
+/// One declaration of a variable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GlobalDeclaration {
+    /// Its first byte, its specifiers among it.
+    pub start: Place,
+    /// The byte after its last; the `;` is not among it.
+    pub end: usize,
+    /// Its name, where it was written.
+    pub name: Option<Place>,
+    /// Whether it only announces the variable.
+    pub is_extern: bool,
+    /// Whether it comes out of a macro.
+    pub is_in_macro: bool,
+}
+
+/// A function.
+#[derive(Clone, Debug, Default)]
+pub struct Function {
+    /// As written.
+    pub name: String,
+    /// Where its body is.
+    pub body: Option<Body>,
+    /// Its declarations in the program's own files, its definition among them.
+    pub declarations: Vec<FunctionDeclaration>,
+    /// Whether only its own unit sees it.
+    pub is_static: bool,
+    /// Whether it takes any number of arguments.
+    pub is_variadic: bool,
+    /// Types of its parameters, as written.
+    pub parameters: Vec<String>,
+    /// What it returns, as written.
+    pub result: String,
+    /// The unit that defines it.
+    pub unit: usize,
+}
+
+/// Where a function's body is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Body {
+    /// The first byte of the definition.
+    pub start: Place,
+    /// The byte after its last.
+    pub end: usize,
+}
+
+/// One declaration of a function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FunctionDeclaration {
+    /// Its name, where it was written.
+    pub name: Site,
+    /// Whether it has the body.
+    pub is_definition: bool,
+    /// Whether it has no prototype: `f()`, or the parameters follow as declarations.
+    pub is_unprototyped: bool,
+    /// How many parameters it names.
+    pub parameter_count: usize,
+}
+
+/// A call by name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// Who calls; none in an initialiser.
+    pub caller: Option<FunctionId>,
+    /// What is called.
+    pub callee: FunctionId,
+    /// The callee's name.
+    pub name: Site,
+    /// How many arguments it passes.
+    pub argument_count: usize,
+}
+
+/// A call through a pointer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PointerCall {
+    /// Who calls.
+    pub caller: Option<FunctionId>,
+    /// Where.
+    pub place: Place,
+    /// The pointer, as written.
+    pub text: String,
+    /// What it may call.
+    pub targets: Vec<FunctionId>,
+}
+
+/// A place where a function's address is taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AddressTaken {
+    /// Whose.
+    pub function: FunctionId,
+    /// In which function; none in an initialiser at file scope.
+    pub inside: Option<FunctionId>,
+    /// The name.
+    pub name: Site,
+    /// The first byte of the definition at file scope that it is part of.
+    pub definition: Place,
+    /// Where the address goes.
+    pub sink: Sink,
+    /// The unit.
+    pub unit: usize,
+}
+
+/// A use of a variable that a library owns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LibraryVariable {
+    /// Its name.
+    pub name: String,
+    /// Who uses it.
+    pub inside: Option<FunctionId>,
+    /// Where.
+    pub site: Site,
+}
+
+impl Model {
+    /// "file:line" of a place.
+    #[must_use]
+    pub fn at(&self, place: Place) -> String {
+        format!("{}:{}", self.path(place.file), place.line)
+    }
+
+    /// A file's path below the root.
+    #[must_use]
+    pub fn path(&self, file: FileId) -> String {
+        let Some(file) = self.files.get(file) else {
+            return String::new();
+        };
+        let below = file.path.strip_prefix(&self.root).unwrap_or(&file.path);
+        below.display().to_string()
+    }
+
+    /// A global.
+    #[must_use]
+    pub fn global(&self, id: GlobalId) -> &Global {
+        &self.globals[id]
+    }
+
+    /// A function.
+    #[must_use]
+    pub fn function(&self, id: FunctionId) -> &Function {
+        &self.functions[id]
+    }
+
+    /// The name that messages use: `buf in adres` for a static of a function.
+    #[must_use]
+    pub fn global_name(&self, id: GlobalId) -> String {
+        let global = self.global(id);
+        match global.scope {
+            Scope::Local(function) => {
+                format!("{} in {}", global.name, self.function(function).name)
+            }
+            _ => global.name.clone(),
+        }
+    }
+}

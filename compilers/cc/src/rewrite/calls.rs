@@ -1,0 +1,209 @@
+//! The context as first parameter and first argument; callbacks for what is called by address.
+
+use super::context::declarator;
+use super::edits::{Edits, Slot};
+use super::lex::{self, Inside};
+use super::{Plan, Refusal};
+use crate::model::{AddressTaken, FunctionDeclaration, FunctionId, Model, Place, Sink, Site};
+use std::fmt::Write;
+
+/// All edits of functions.
+pub(super) fn edit(plan: &Plan<'_>, edits: &mut Edits) {
+    let mut all: Vec<FunctionId> = plan.closure.all.iter().copied().collect();
+    all.sort_unstable();
+    for id in &all {
+        for declaration in &plan.model.function(*id).declarations {
+            parameters(plan, *id, declaration, edits);
+        }
+    }
+    for call in &plan.model.calls {
+        if plan.closure.all.contains(&call.callee) {
+            argument(plan, call, edits);
+        }
+    }
+    for taken in &plan.model.addresses {
+        if plan.closure.all.contains(&taken.function) {
+            address(plan, taken, edits);
+        }
+    }
+}
+
+/// Where a function's name stands; none if a macro pastes it together.
+pub(super) fn spelled(plan: &Plan<'_>, site: &Site, name: &str) -> Option<Place> {
+    let stands_at = |place: &Place| {
+        let end = place.offset + name.len();
+        plan.texts.between(place.file, place.offset, end) == name.as_bytes()
+    };
+    site.spelled.filter(stands_at)
+}
+
+fn parameters(
+    plan: &Plan<'_>,
+    id: FunctionId,
+    declaration: &FunctionDeclaration,
+    edits: &mut Edits,
+) {
+    let model = plan.model;
+    let function = model.function(id);
+    let Some(place) = spelled(plan, &declaration.name, &function.name) else {
+        let what = format!(
+            "a macro makes up the name of the function `{}`: write its declaration out",
+            function.name
+        );
+        edits.refused.push(Refusal::new(model.at(declaration.name.expanded), what));
+        return;
+    };
+    if function.name == "main" {
+        edits.replace(model, place, "main".len(), "flowpin_main");
+    }
+    let text = plan.texts.of(place.file);
+    let Some(open) = lex::after_open(text, place.offset + function.name.len()) else {
+        let what = format!(
+            "`{}` is declared without parentheses, by a type's name: write its parameters out",
+            function.name
+        );
+        edits.refused.push(Refusal::new(model.at(place), what));
+        return;
+    };
+    let at = |offset: usize| Place { offset, ..place };
+    match lex::inside(text, open) {
+        Inside::Nothing if !declaration.is_definition && declaration.is_unprototyped => {}
+        Inside::Nothing => edits.insert(model, at(open), Slot::Argument, PARAMETER),
+        Inside::Void(start, end) => edits.replace(model, at(start), end - start, PARAMETER),
+        Inside::Something if declaration.is_unprototyped => {
+            // Names in parentheses, their types after them (C89).
+            edits.insert(model, at(open), Slot::Argument, "flowpin, ");
+            if let Some(close) = lex::closing(text, open) {
+                let declared = format!(" {PARAMETER};");
+                edits.insert(model, at(close + 1), Slot::Argument, &declared);
+            }
+        }
+        Inside::Something => {
+            let parameter = format!("{PARAMETER}, ");
+            edits.insert(model, at(open), Slot::Argument, &parameter);
+        }
+    }
+}
+
+const PARAMETER: &str = "struct flowpin_core *flowpin";
+
+fn argument(plan: &Plan<'_>, call: &crate::model::Call, edits: &mut Edits) {
+    let model = plan.model;
+    let name = &model.function(call.callee).name;
+    let refused = |what: &str| {
+        let place = model.at(call.name.expanded);
+        Refusal::new(place, format!("the call of `{name}` {what}: write it out"))
+    };
+    let Some(place) = spelled(plan, &call.name, name) else {
+        edits.refused.push(refused("has a name that a macro makes up"));
+        return;
+    };
+    if name == "main" {
+        edits.replace(model, place, name.len(), "flowpin_main");
+    }
+    let text = plan.texts.of(place.file);
+    let Some(open) = lex::after_open(text, place.offset + name.len()) else {
+        edits.refused.push(refused("has its arguments in a macro"));
+        return;
+    };
+    let passed = match lex::inside(text, open) {
+        Inside::Nothing => "flowpin",
+        _ if call.argument_count == 0 => {
+            edits.refused.push(refused("passes a macro's arguments, of which there are none"));
+            return;
+        }
+        _ => "flowpin, ",
+    };
+    let at = Place {
+        offset: open,
+        ..place
+    };
+    edits.insert(model, at, Slot::Argument, passed);
+}
+
+/// The name of a function's callback.
+pub(super) fn callback(name: &str) -> String {
+    format!("flowpin_callback_{name}")
+}
+
+fn address(plan: &Plan<'_>, taken: &AddressTaken, edits: &mut Edits) {
+    let model = plan.model;
+    let function = model.function(taken.function);
+    let name = &function.name;
+    let refuse = |what: String| Refusal::new(model.at(taken.name.expanded), what);
+    if function.is_variadic {
+        edits.refused.push(refuse(format!(
+            "the address of `{name}` is taken, which takes any number of arguments and uses \
+             private state"
+        )));
+        return;
+    }
+    if let Sink::Argument { function: to, .. } = &taken.sink {
+        if OTHER_THREADS.contains(&to.as_str()) {
+            edits.refused.push(refuse(format!(
+                "{to} may call `{name}`, which uses private state, where no core is known"
+            )));
+            return;
+        }
+    }
+    if function.body.is_none() || name == "main" {
+        edits.refused.push(refuse(format!("the address of `{name}` is taken")));
+        return;
+    }
+    let Some(place) = spelled(plan, &taken.name, name) else {
+        edits.refused.push(refuse(format!(
+            "a macro makes up the name of the function `{name}`, whose address is taken"
+        )));
+        return;
+    };
+    edits.replace(model, place, name.len(), &callback(name));
+    let declaration = format!("{};\n", prototype(model, taken.function));
+    edits.append(taken.definition, Slot::Callback, &declaration);
+}
+
+/// Library functions whose callbacks run on other threads, or between two instructions.
+const OTHER_THREADS: &[&str] = &[
+    "signal", "bsd_signal", "sigaction", "atexit", "on_exit", "pthread_create", "pthread_atfork",
+    "thrd_create", "g_thread_create_full", "g_thread_new", "timer_create",
+];
+
+/// A callback's declaration: the function's old parameters.
+pub(super) fn prototype(model: &Model, id: FunctionId) -> String {
+    let function = model.function(id);
+    let linkage = if function.is_static { "static " } else { "" };
+    let types = function.parameters.iter().enumerate();
+    let mut parameters: Vec<String> =
+        types.map(|(number, ty)| declarator(ty, &format!("a{number}"))).collect();
+    if parameters.is_empty() {
+        parameters.push("void".to_owned());
+    }
+    let head = format!("{}({})", callback(&function.name), parameters.join(", "));
+    format!("{linkage}{}", declarator(&function.result, &head))
+}
+
+/// Callbacks of a unit's functions, for its end.
+pub(super) fn callbacks(plan: &Plan<'_>, unit: usize) -> String {
+    let model = plan.model;
+    let mut out = String::new();
+    let mut taken: Vec<FunctionId> = model.addresses.iter().map(|one| one.function).collect();
+    taken.sort_unstable();
+    taken.dedup();
+    for id in taken {
+        let function = model.function(id);
+        if !plan.closure.all.contains(&id) || function.unit != unit || function.body.is_none() {
+            continue;
+        }
+        let arguments: String = (0..function.parameters.len()).fold(String::new(), |mut all, n| {
+            let _ = write!(all, ", a{n}");
+            all
+        });
+        let returns = if function.result == "void" { "" } else { "return " };
+        let _ = write!(
+            out,
+            "{} {{\n  {returns}{}(flowpin_self(){arguments});\n}}\n\n",
+            prototype(model, id),
+            function.name
+        );
+    }
+    out
+}

@@ -1,0 +1,128 @@
+//! Edits of bytes, gathered from many passes and applied at once.
+
+use super::Refusal;
+use crate::model::{FileId, Model, Place, Texts};
+use std::collections::BTreeMap;
+
+/// All edits, by file and place.
+#[derive(Debug, Default)]
+pub(super) struct Edits {
+    by_file: BTreeMap<FileId, BTreeMap<(usize, Slot), Edit>>,
+    /// What cannot be done.
+    pub(super) refused: Vec<Refusal>,
+}
+
+/// What comes first where several edits have the same place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Slot {
+    /// The header at the beginning of a file.
+    Top,
+    /// What local statics became.
+    Template,
+    /// The structure of private variables.
+    Structure,
+    /// Declarations of callbacks.
+    Callback,
+    /// A condition before a statement.
+    Condition,
+    /// A parameter or an argument.
+    Argument,
+    /// Text that is replaced.
+    Replace,
+    /// Parts of a unit's end, in this order.
+    End(usize),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Edit {
+    len: usize,
+    text: String,
+}
+
+impl Edits {
+    /// Replaces `len` bytes. The same edit twice is one: macros expand many times.
+    pub(super) fn replace(&mut self, model: &Model, place: Place, len: usize, text: &str) {
+        self.put(model, place, Slot::Replace, len, text);
+    }
+
+    /// Inserts text before a byte.
+    pub(super) fn insert(&mut self, model: &Model, place: Place, slot: Slot, text: &str) {
+        self.put(model, place, slot, 0, text);
+    }
+
+    fn put(&mut self, model: &Model, place: Place, slot: Slot, len: usize, text: &str) {
+        let edit = Edit {
+            len,
+            text: text.to_owned(),
+        };
+        let file = self.by_file.entry(place.file).or_default();
+        let known = file.entry((place.offset, slot)).or_insert_with(|| edit.clone());
+        if *known != edit {
+            let what = format!(
+                "a macro stands for `{}` in one use and for `{}` in another; write two macros",
+                known.text, edit.text
+            );
+            self.refused.push(Refusal::new(model.at(place), what));
+        }
+    }
+
+    /// Appends to text that several passes insert at one place.
+    pub(super) fn append(&mut self, place: Place, slot: Slot, text: &str) {
+        let file = self.by_file.entry(place.file).or_default();
+        let edit = file.entry((place.offset, slot)).or_insert_with(|| Edit {
+            len: 0,
+            text: String::new(),
+        });
+        if !edit.text.contains(text) {
+            edit.text.push_str(text);
+        }
+    }
+
+    /// Files that change.
+    pub(super) fn files(&self) -> Vec<FileId> {
+        self.by_file.keys().copied().collect()
+    }
+
+    /// Places of names that change, to be compared with names that must not.
+    pub(super) fn replaced(&self) -> impl Iterator<Item = (FileId, usize)> {
+        let files = self.by_file.iter();
+        files.flat_map(|(file, edits)| {
+            let replaced = edits.keys().filter(|(_, slot)| *slot == Slot::Replace);
+            replaced.map(|(offset, _)| (*file, *offset))
+        })
+    }
+
+    /// A part of a file with its edits of names; for initialisers.
+    pub(super) fn part(texts: &Texts, start: Place, end: usize, names: &[(usize, usize, String)])
+    -> String {
+        let mut names = names.to_vec();
+        names.sort();
+        let mut out = Vec::new();
+        let mut at = start.offset;
+        for (offset, len, text) in &names {
+            out.extend_from_slice(texts.between(start.file, at, *offset));
+            out.extend_from_slice(text.as_bytes());
+            at = offset + len;
+        }
+        out.extend_from_slice(texts.between(start.file, at, end));
+        String::from_utf8_lossy(&out).into_owned()
+    }
+
+    /// A file's new text.
+    pub(super) fn apply(&self, texts: &Texts, file: FileId) -> Vec<u8> {
+        let text = texts.of(file);
+        let mut out = Vec::with_capacity(text.len() * 5 / 4);
+        let mut at = 0;
+        for ((offset, _), edit) in self.by_file.get(&file).into_iter().flatten() {
+            // What is inside text that is taken out as a whole goes with it.
+            if *offset < at {
+                continue;
+            }
+            out.extend_from_slice(text.get(at..*offset).unwrap_or_default());
+            out.extend_from_slice(edit.text.as_bytes());
+            at = offset + edit.len;
+        }
+        out.extend_from_slice(text.get(at..).unwrap_or_default());
+        out
+    }
+}

@@ -1,0 +1,72 @@
+//! Library functions that keep state: the run-time's, one for each core; or refused.
+
+use super::edits::Edits;
+use super::lex;
+use super::{Plan, Refusal};
+use crate::classify::{Hidden, hidden};
+use crate::model::{FunctionId, Place, Site};
+
+/// Renames what the run-time replaces, and refuses what cannot be.
+pub(super) fn edit(plan: &Plan<'_>, edits: &mut Edits) {
+    let model = plan.model;
+    let calls = model.calls.iter().map(|call| (call.callee, call.name));
+    let addresses = model.addresses.iter().map(|one| (one.function, one.name));
+    for (id, site) in calls.chain(addresses) {
+        library_name(plan, id, &site, edits);
+    }
+    let mut uses_stdout = false;
+    for variable in &model.library_variables {
+        uses_stdout |= variable.name == "stdout";
+    }
+    if uses_stdout {
+        standard_output(plan, edits);
+    }
+}
+
+fn library_name(plan: &Plan<'_>, id: FunctionId, site: &Site, edits: &mut Edits) {
+    let function = plan.model.function(id);
+    if function.body.is_some() {
+        return;
+    }
+    let place = site.expanded;
+    match hidden(&function.name) {
+        Some(Hidden::PerCore(_)) => {
+            let stands = |place: &Place| {
+                let end = place.offset + function.name.len();
+                plan.texts.between(place.file, place.offset, end) == function.name.as_bytes()
+            };
+            // Some are macros of the C library: then the name stands where they are used.
+            let spelled = site.spelled.filter(stands).or(Some(place).filter(stands));
+            match spelled {
+                Some(place) => {
+                    let ours = format!("flowpin_{}", function.name);
+                    edits.replace(plan.model, place, function.name.len(), &ours);
+                }
+                None => {
+                    let what = format!("a macro makes up the name of {}", function.name);
+                    edits.refused.push(Refusal::new(plan.model.at(place), what));
+                }
+            }
+        }
+        Some(Hidden::Refused(why)) => {
+            let what = format!("{} {why}", function.name);
+            edits.refused.push(Refusal::new(plan.model.at(place), what));
+        }
+        Some(Hidden::Process(_)) | None => {}
+    }
+}
+
+/// `stdout` is a macro of the C library, so that its uses have no place of their own: each token
+/// of that name is one.
+fn standard_output(plan: &Plan<'_>, edits: &mut Edits) {
+    for file in 0..plan.model.files.len() {
+        let text = plan.texts.of(file);
+        for (offset, name) in lex::identifiers(text) {
+            if name == b"stdout" {
+                let line = u32::try_from(lex::line_of(text, offset)).unwrap_or(0);
+                let place = Place { file, offset, line };
+                edits.replace(plan.model, place, name.len(), "flowpin_stdout()");
+            }
+        }
+    }
+}

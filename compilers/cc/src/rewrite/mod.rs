@@ -1,0 +1,204 @@
+//! The transformation: the same program with its state in a structure for each core.
+//!
+//! ```text
+//!  model ─► decide ─► layout ─► edits (names, parameters, calls, callbacks, ends) ─► files
+//!                        │                                                             │
+//!                  refusals with file, line and reason                 read again: verify
+//! ```
+//!
+//! Guarantees that a program either comes out whole or is refused: what was written is read once
+//! more, and no use of a variable that should be private may be left.
+
+mod calls;
+mod context;
+mod edits;
+mod inactive;
+mod layout;
+mod lex;
+mod libraries;
+mod output;
+mod pragma;
+mod thread;
+mod unit_end;
+mod variables;
+mod verify;
+
+pub use inactive::not_compiled;
+pub use output::{Output, OutputFile};
+pub use verify::verify;
+
+use crate::classify::{Closure, Decision, Verdict, decide};
+use crate::model::{GlobalId, Model, Texts};
+use edits::Edits;
+use layout::Layout;
+use pragma::Pragmas;
+
+/// How each core gets its own state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Backend {
+    /// A structure, whose address functions get as their first parameter.
+    #[default]
+    Context,
+    /// `__thread`: few edits, used to check the other.
+    Thread,
+}
+
+/// Why a program is refused, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// File and line.
+    pub place: String,
+    /// What is not safe, and what to do.
+    pub what: String,
+}
+
+impl Refusal {
+    fn new(place: String, what: impl Into<String>) -> Self {
+        Self {
+            place,
+            what: what.into(),
+        }
+    }
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.place, self.what)
+    }
+}
+
+/// What every pass of the transformation reads.
+struct Plan<'a> {
+    model: &'a Model,
+    texts: &'a Texts,
+    decisions: Vec<Decision>,
+    closure: Closure,
+    layout: Layout,
+    pragmas: Pragmas,
+    backend: Backend,
+}
+
+impl Plan<'_> {
+    fn is_private(&self, id: GlobalId) -> bool {
+        self.decisions
+            .get(id)
+            .is_some_and(|decision| decision.verdict == Verdict::Private)
+    }
+}
+
+/// Transforms a program.
+///
+/// # Errors
+/// Everything that cannot be shown to be safe, each with its place.
+pub fn transform(
+    model: &Model,
+    texts: &Texts,
+    backend: Backend,
+) -> Result<Output, Vec<Refusal>> {
+    let mut edits = Edits::default();
+    names_are_free(model, texts, &mut edits);
+    let pragmas = Pragmas::read(model, texts, &mut edits.refused);
+    let mut decisions = decide(model);
+    pragmas.overrule(model, &mut decisions, &mut edits.refused);
+    variables::keep_groups_together(model, &mut decisions);
+    let is_private = |id: GlobalId| decisions[id].verdict == Verdict::Private;
+    let mut closure = Closure::of(model, is_private);
+    let main = main_function(model);
+    match main {
+        Some(main) => {
+            closure.all.insert(main);
+        }
+        None => {
+            let what = "no main function is among the sources: name all sources of the program";
+            edits.refused.push(Refusal::new("sources".into(), what));
+        }
+    }
+    let layout = match backend {
+        Backend::Context => Layout::of(model, texts, &decisions, &mut edits.refused),
+        Backend::Thread => Layout::default(),
+    };
+    let plan = Plan {
+        model,
+        texts,
+        decisions,
+        closure,
+        layout,
+        pragmas,
+        backend,
+    };
+    variables::refuse(&plan, &mut edits);
+    libraries::edit(&plan, &mut edits);
+    match backend {
+        Backend::Context => context::edit(&plan, &mut edits),
+        Backend::Thread => thread::edit(&plan, &mut edits),
+    }
+    plan.pragmas.edit(&plan, &mut edits);
+    unit_end::edit(&plan, &mut edits);
+    disagreements(&plan, &mut edits);
+    if edits.refused.is_empty() {
+        Ok(output::make(&plan, &edits, main))
+    } else {
+        edits.refused.sort_by(|a, b| a.place.cmp(&b.place));
+        edits.refused.dedup();
+        Err(edits.refused)
+    }
+}
+
+fn main_function(model: &Model) -> Option<usize> {
+    let is_main = |id: &usize| {
+        let function = model.function(*id);
+        function.name == "main" && function.body.is_some()
+    };
+    (0..model.functions.len()).find(is_main)
+}
+
+/// A program that has our names is transformed already, or cannot be.
+fn names_are_free(model: &Model, texts: &Texts, edits: &mut Edits) {
+    for file in 0..model.files.len() {
+        let text = texts.of(file);
+        let names = lex::identifiers(text);
+        let ours = names.iter().find(|(at, name)| {
+            (name.starts_with(b"flowpin") || name.starts_with(b"FLOWPIN"))
+                && !pragma::is_in_pragma(text, *at)
+        });
+        if let Some((at, name)) = ours {
+            let line = lex::line_of(text, *at);
+            let place = format!("{}:{line}", model.path(file));
+            let name = String::from_utf8_lossy(name);
+            let what = format!(
+                "`{name}`: names that begin with flowpin are the compiler's; is this its output?"
+            );
+            edits.refused.push(Refusal::new(place, what));
+        }
+    }
+}
+
+/// A macro whose name means something that changes in one use, and something else in another.
+fn disagreements(plan: &Plan<'_>, edits: &mut Edits) {
+    let model = plan.model;
+    let mut kept: std::collections::HashSet<(usize, usize)> =
+        model.other_names.iter().copied().collect();
+    let references = model.references.iter().filter(|one| {
+        let stays = !plan.is_private(one.global) || one.initialises.is_some();
+        stays && one.site.is_in_macro()
+    });
+    let calls = model.calls.iter().filter(|call| {
+        let callee = model.function(call.callee);
+        let is_ours = plan.closure.all.contains(&call.callee);
+        let is_library = callee.body.is_none();
+        !is_ours && !is_library && call.name.is_in_macro()
+    });
+    let sites = references.map(|one| one.site).chain(calls.map(|call| call.name));
+    kept.extend(sites.filter_map(|site| site.spelled).map(|place| (place.file, place.offset)));
+    let disagreeing: Vec<_> = edits.replaced().filter(|place| kept.contains(place)).collect();
+    if plan.backend == Backend::Thread {
+        return;
+    }
+    for (file, offset) in disagreeing {
+        let line = lex::line_of(plan.texts.of(file), offset);
+        let place = format!("{}:{line}", model.path(file));
+        let what = "a macro names a private variable in one use and something else in another; \
+                    write two macros";
+        edits.refused.push(Refusal::new(place, what));
+    }
+}

@@ -1,0 +1,373 @@
+//! `#pragma flowpin` lines: what the compiler cannot know, said by the program's author.
+//!
+//! Other compilers ignore them, so that the annotated program stays the sequential one.
+
+use super::edits::{Edits, Slot};
+use super::{Backend, Plan, Refusal, lex};
+use crate::classify::{Decision, Verdict, running};
+use crate::model::{Access, FileId, FunctionId, GlobalId, Model, Place, Scope, Texts};
+use std::fmt::Write;
+
+/// All lines of a program.
+#[derive(Debug, Default)]
+pub(super) struct Pragmas {
+    shared: Vec<(GlobalId, Place, bool)>,
+    private: Vec<GlobalId>,
+    sums: Vec<(GlobalId, Operation)>,
+    once: Vec<Place>,
+    /// The function, and how often in µs.
+    tick: Option<(FunctionId, u64)>,
+    /// `FLOWPIN_IP_PAIR` or `FLOWPIN_FOUR_TUPLE`.
+    pub(super) key: Option<&'static str>,
+    /// How many cores, unless the run says it.
+    pub(super) ways: Option<u32>,
+}
+
+/// How the cores' values of a variable become one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Operation {
+    Sum,
+    Or,
+    And,
+    Least,
+    Most,
+}
+
+impl Pragmas {
+    pub(super) fn read(model: &Model, texts: &Texts, refused: &mut Vec<Refusal>) -> Self {
+        let mut pragmas = Self::default();
+        for file in 0..model.files.len() {
+            for (place, words) in lines(texts.of(file), file) {
+                if let Err(what) = pragmas.line(model, texts, place, &words) {
+                    let what = format!("#pragma flowpin {words}: {what}");
+                    refused.push(Refusal::new(model.at(place), what));
+                }
+            }
+        }
+        pragmas
+    }
+
+    fn line(
+        &mut self,
+        model: &Model,
+        texts: &Texts,
+        place: Place,
+        words: &str,
+    ) -> Result<(), String> {
+        let name_end = words.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(words.len());
+        let (verb, rest) = words.split_at(name_end);
+        let rest = rest.trim();
+        match verb {
+            "shared" => {
+                let names = rest.strip_suffix("unchecked");
+                for name in list(names.unwrap_or(rest)) {
+                    self.shared.push((global(model, place.file, name)?, place, names.is_some()));
+                }
+            }
+            "private" => {
+                for name in list(rest) {
+                    self.private.push(global(model, place.file, name)?);
+                }
+            }
+            "reduce" => {
+                let inside = in_parentheses(rest)?;
+                let (operation, names) = inside.split_once(':').ok_or("write (+: NAME, …)")?;
+                let operation = operation_of(operation.trim())?;
+                for name in list(names) {
+                    let id = global(model, place.file, name)?;
+                    can_be_reduced(model, id, operation)?;
+                    self.sums.push((id, operation));
+                }
+            }
+            "once" if rest.is_empty() => self.once.push(after_line(texts, place)),
+            "tick" => {
+                let period = match rest.strip_prefix("period") {
+                    Some(text) => microseconds(in_parentheses(text.trim())?)?,
+                    None if rest.is_empty() => 1_000_000,
+                    None => return Err("write `tick period(1s)`".to_owned()),
+                };
+                if self.tick.is_some() {
+                    return Err("one tick is all that there is".to_owned());
+                }
+                self.tick = Some((ticked(model, place)?, period));
+            }
+            "key" => {
+                self.key = Some(match in_parentheses(rest)? {
+                    "ip_pair" => "FLOWPIN_IP_PAIR",
+                    "four_tuple" => "FLOWPIN_FOUR_TUPLE",
+                    _ => return Err("the keys are ip_pair and four_tuple".to_owned()),
+                });
+            }
+            "ways" => {
+                let count = in_parentheses(rest)?.parse().ok();
+                let count = count.filter(|count| (1..=256).contains(count));
+                self.ways = Some(count.ok_or("write a number from 1 to 256")?);
+            }
+            _ => {
+                return Err("the words are shared, private, reduce, once, tick, key and ways".into());
+            }
+        }
+        Ok(())
+    }
+
+    /// What the lines say about variables.
+    pub(super) fn overrule(
+        &self,
+        model: &Model,
+        decisions: &mut [Decision],
+        refused: &mut Vec<Refusal>,
+    ) {
+        let set = |decisions: &mut [Decision], id: GlobalId, verdict, why: &str| {
+            decisions[id] = Decision {
+                verdict,
+                why: why.to_owned(),
+            };
+        };
+        for id in &self.private {
+            set(decisions, *id, Verdict::Private, "private by a pragma");
+        }
+        for (id, _) in &self.sums {
+            set(decisions, *id, Verdict::Private, "private, and reduced at the end");
+        }
+        for (id, place, is_unchecked) in &self.shared {
+            match obstacle_to_sharing(model, *id).filter(|_| !is_unchecked) {
+                Some(what) => refused.push(Refusal::new(model.at(*place), what)),
+                None => set(decisions, *id, Verdict::Shared, "shared by a pragma"),
+            }
+        }
+    }
+
+    /// Conditions of statements that run once.
+    pub(super) fn edit(&self, plan: &Plan<'_>, edits: &mut Edits) {
+        for place in &self.once {
+            let condition = "if (flowpin_is_first()) ";
+            edits.insert(plan.model, *place, Slot::Condition, condition);
+        }
+    }
+
+    /// Whether a unit has variables that are reduced.
+    pub(super) fn has_sums(&self, model: &Model, unit: usize) -> bool {
+        self.sums.iter().any(|(id, _)| model.global(*id).unit == unit)
+    }
+
+    /// The function that time is passed to, and how often.
+    pub(super) fn tick(&self) -> Option<u64> {
+        self.tick.map(|(_, period)| period)
+    }
+
+    /// What a unit's end has because of pragmas.
+    pub(super) fn unit_end(&self, plan: &Plan<'_>, unit: usize) -> String {
+        let mut out = String::new();
+        if self.has_sums(plan.model, unit) {
+            self.reductions(plan, unit, &mut out);
+        }
+        if let Some((function, _)) = self.tick.filter(|(id, _)| plan.model.function(*id).unit == unit)
+        {
+            let takes_context =
+                plan.backend == Backend::Context && plan.closure.all.contains(&function);
+            let context = if takes_context { "flowpin, " } else { "" };
+            let name = &plan.model.function(function).name;
+            let _ = write!(
+                out,
+                "/* Packet time has passed. */\n\
+                 void flowpin_tick(struct flowpin_core *flowpin, struct timeval *now) {{\n\
+                 \x20 (void)flowpin;\n  {name}({context}now);\n}}\n\n"
+            );
+        }
+        out
+    }
+
+    fn reductions(&self, plan: &Plan<'_>, unit: usize, out: &mut String) {
+        let here: Vec<_> = self
+            .sums
+            .iter()
+            .filter(|(id, _)| plan.model.global(*id).unit == unit)
+            .collect();
+        for (id, _) in &here {
+            let name = &plan.model.global(*id).name;
+            let _ = writeln!(out, "static __typeof__({name}) flowpin_total_{name};");
+        }
+        let tag = super::output::tag(plan, unit);
+        let _ = write!(
+            out,
+            "static int flowpin_has_total_{tag};\n\
+             /* All cores' values become one: step 0 adds a core's, step 1 takes the result. */\n\
+             void flowpin_reduce_{tag}(struct flowpin_core *flowpin, int step) {{\n\
+             \x20 (void)flowpin;\n"
+        );
+        for (id, operation) in here {
+            let name = &plan.model.global(*id).name;
+            let own = plan.layout.accessors.get(id).unwrap_or(name);
+            let total = format!("flowpin_total_{name}");
+            let is_first = format!("!flowpin_has_total_{tag}");
+            let step = match operation {
+                Operation::Sum => format!("{total} += {own}, {own} = 0"),
+                Operation::Or => format!("{total} |= {own}"),
+                Operation::And => format!("{total} = {is_first} ? {own} : ({total} & {own})"),
+                Operation::Least => {
+                    format!("{total} = {is_first} || {own} < {total} ? {own} : {total}")
+                }
+                Operation::Most => {
+                    format!("{total} = {is_first} || {own} > {total} ? {own} : {total}")
+                }
+            };
+            let _ = writeln!(out, "  if (step == 0) {step};\n  else {own} = {total};");
+        }
+        let _ = write!(out, "  flowpin_has_total_{tag} = step == 0;\n}}\n\n");
+    }
+}
+
+/// Pragma lines of a text: where each begins, and its words.
+fn lines(text: &[u8], file: FileId) -> Vec<(Place, String)> {
+    let mut found = Vec::new();
+    let mut offset = 0;
+    for (line, number) in text.split_inclusive(|byte| *byte == b'\n').zip(1..) {
+        if let Some(words) = pragma_words(line) {
+            let place = Place {
+                file,
+                offset,
+                line: number,
+            };
+            found.push((place, words));
+        }
+        offset += line.len();
+    }
+    found
+}
+
+fn pragma_words(line: &[u8]) -> Option<String> {
+    let line = String::from_utf8_lossy(line);
+    let rest = line.trim().strip_prefix('#')?.trim_start();
+    let rest = rest.strip_prefix("pragma")?.trim_start();
+    let rest = rest.strip_prefix("flowpin")?;
+    let rest = rest.split("/*").next()?.split("//").next()?;
+    rest.starts_with([' ', '\t']).then(|| rest.trim().to_owned())
+}
+
+/// Whether a byte is on such a line.
+pub(super) fn is_in_pragma(text: &[u8], at: usize) -> bool {
+    let before = text.get(..at).unwrap_or_default();
+    let start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+    let rest = text.get(start..).unwrap_or_default();
+    let line = rest.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    pragma_words(line).is_some()
+}
+
+/// The first byte of what follows a line.
+fn after_line(texts: &Texts, place: Place) -> Place {
+    let text = texts.of(place.file);
+    let rest = text.get(place.offset..).unwrap_or_default();
+    let len = rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
+    let offset = lex::skip_blank(text, place.offset + len);
+    Place { offset, ..place }
+}
+
+fn list(names: &str) -> impl Iterator<Item = &str> {
+    names.split(',').map(str::trim).filter(|name| !name.is_empty())
+}
+
+fn in_parentheses(text: &str) -> Result<&str, String> {
+    let inside = text.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
+    inside.map(str::trim).ok_or_else(|| "parentheses are missing".to_owned())
+}
+
+fn operation_of(word: &str) -> Result<Operation, String> {
+    Ok(match word {
+        "+" => Operation::Sum,
+        "|" => Operation::Or,
+        "&" => Operation::And,
+        "min" => Operation::Least,
+        "max" => Operation::Most,
+        _ => return Err("the operations are +, |, &, min and max".to_owned()),
+    })
+}
+
+fn microseconds(text: &str) -> Result<u64, String> {
+    let units = [("ms", 1000), ("us", 1), ("s", 1_000_000)];
+    let found = units.iter().find_map(|(unit, factor)| {
+        let number: u64 = text.strip_suffix(unit)?.trim().parse().ok()?;
+        number.checked_mul(*factor).filter(|period| *period > 0)
+    });
+    found.ok_or_else(|| "write a time such as 1s or 100ms".to_owned())
+}
+
+/// The variable that a name means in a file: its own, or an external one.
+fn global(model: &Model, file: FileId, name: &str) -> Result<GlobalId, String> {
+    let named = (0..model.globals.len()).filter(|id| model.global(*id).name == name);
+    let mut found: Vec<GlobalId> = named
+        .filter(|id| {
+            let global = model.global(*id);
+            global.scope == Scope::External || global.place.file == file
+        })
+        .collect();
+    found.sort_by_key(|id| model.global(*id).scope == Scope::External);
+    let is_one = match found.as_slice() {
+        [_] => true,
+        [first, second, ..] => model.global(*first).scope != model.global(*second).scope,
+        [] => false,
+    };
+    match (found.first(), is_one) {
+        (Some(id), true) => Ok(*id),
+        (Some(_), false) => Err(format!("`{name}` is the name of several variables here")),
+        (None, _) => Err(format!("there is no variable `{name}` here")),
+    }
+}
+
+fn can_be_reduced(model: &Model, id: GlobalId, operation: Operation) -> Result<(), String> {
+    let global = model.global(id);
+    if !is_number(&global.ty.canonical) {
+        return Err(format!("`{}` is no number", global.name));
+    }
+    if operation == Operation::Sum && global.initialiser.is_some() {
+        let name = &global.name;
+        return Err(format!("`{name}` does not begin at 0, so that each core would add its start"));
+    }
+    if matches!(global.scope, Scope::Local(_)) {
+        return Err(format!("`{}` is a function's: move it to file scope", global.name));
+    }
+    Ok(())
+}
+
+fn is_number(canonical: &str) -> bool {
+    !canonical.contains(['*', '[', '(']) && !["struct", "union"].iter().any(|w| canonical.contains(w))
+}
+
+/// Why a variable cannot be one for all cores.
+fn obstacle_to_sharing(model: &Model, id: GlobalId) -> Option<String> {
+    let global = model.global(id);
+    let uses = || model.references.iter().filter(|one| one.global == id);
+    if global.ty.canonical.contains('*') {
+        return Some(format!(
+            "`{}` cannot be shown to be safe for all cores: what it points to may change; if it \
+             does not, write `unchecked` at the line's end",
+            global.name
+        ));
+    }
+    let running = running(model);
+    let written = uses().find(|one| {
+        let is_running = one.inside.is_some_and(|inside| running.contains(&inside));
+        one.access != Access::Unevaluated && one.access.may_write() && is_running
+    });
+    written.map(|one| {
+        let function = one.inside.map_or("", |inside| model.function(inside).name.as_str());
+        format!(
+            "`{}` cannot be one for all cores: {function} writes it while packets come, at {}",
+            global.name,
+            model.at(one.site.expanded)
+        )
+    })
+}
+
+/// The function whose definition follows a line.
+fn ticked(model: &Model, place: Place) -> Result<FunctionId, String> {
+    let after = model.functions.iter().enumerate().filter_map(|(id, function)| {
+        let start = function.body?.start;
+        (start.file == place.file && start.offset > place.offset).then_some((start.offset, id))
+    });
+    let (_, id) = after.min().ok_or("no function follows")?;
+    let function = model.function(id);
+    match function.parameters.as_slice() {
+        [one] if one == "struct timeval *" || one == "const struct timeval *" => Ok(id),
+        _ => Err(format!("`{}` is to take a struct timeval * alone", function.name)),
+    }
+}

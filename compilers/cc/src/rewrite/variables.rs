@@ -1,0 +1,110 @@
+//! Private variables that cannot be made private, and why.
+
+use super::edits::Edits;
+use super::{Backend, Plan, Refusal};
+use crate::classify::{Decision, Verdict};
+use crate::model::{Access, GlobalId, Model, Scope};
+use std::collections::HashMap;
+
+/// One declaration of several local statics moves as a whole: if one of them is private, all are.
+pub(super) fn keep_groups_together(model: &Model, decisions: &mut [Decision]) {
+    let mut groups: HashMap<(usize, usize), Vec<GlobalId>> = HashMap::new();
+    for (id, global) in model.globals.iter().enumerate() {
+        if let (Scope::Local(_), Some(first)) = (global.scope, global.declarations.first()) {
+            let key = (first.start.file, first.start.offset);
+            groups.entry(key).or_default().push(id);
+        }
+    }
+    for group in groups.values() {
+        let is_private = |id: &GlobalId| decisions[*id].verdict == Verdict::Private;
+        if let Some(private) = group.iter().copied().find(|id| is_private(id)) {
+            let name = model.global(private).name.clone();
+            for id in group {
+                if decisions[*id].verdict != Verdict::Private {
+                    decisions[*id] = Decision {
+                        verdict: Verdict::Private,
+                        why: format!("declared together with {name}"),
+                    };
+                }
+            }
+        }
+    }
+}
+
+/// Refuses what has no place in a structure.
+pub(super) fn refuse(plan: &Plan<'_>, edits: &mut Edits) {
+    let model = plan.model;
+    for id in 0..model.globals.len() {
+        if plan.is_private(id) {
+            if let Some(what) = obstacle(plan, id) {
+                let place = model.at(model.global(id).place);
+                let what = format!("`{}` {what}", model.global_name(id));
+                edits.refused.push(Refusal::new(place, what));
+            }
+        }
+    }
+    initialisers(plan, edits);
+}
+
+/// What keeps a variable from being private.
+fn obstacle(plan: &Plan<'_>, id: GlobalId) -> Option<String> {
+    let global = plan.model.global(id);
+    if let Some((other, place)) = &global.other_type {
+        let at = plan.model.at(*place);
+        return Some(format!(
+            "is `{}` here and `{other}` at {at}: give it one type",
+            global.ty.spelling
+        ));
+    }
+    let tied = global.attributes.iter().find(|attribute| {
+        let ties = ["alias", "weak", "section", "cleanup", "common"];
+        ties.iter().any(|word| attribute.contains(word))
+    });
+    if let Some(attribute) = tied {
+        return Some(format!("has the attribute {attribute}, which ties it to one place"));
+    }
+    if global.ty.size == 0 {
+        return Some("has a type of unknown size".to_owned());
+    }
+    let is_local = matches!(global.scope, Scope::Local(_));
+    let is_in_macro = global.declarations.iter().any(|one| one.is_in_macro);
+    if is_in_macro && (is_local || plan.backend == Backend::Thread) {
+        return Some("is declared by a macro: write its declaration out".to_owned());
+    }
+    let is_nameless = global.ty.spelling.contains("(unnamed") || global.ty.spelling.contains("(anon");
+    if is_local && (global.ty.is_local || is_nameless) && plan.backend == Backend::Context {
+        return Some(
+            "has a type that only its function knows: move the type to file scope".to_owned(),
+        );
+    }
+    None
+}
+
+/// Initialisers that hold the address of a private variable.
+fn initialisers(plan: &Plan<'_>, edits: &mut Edits) {
+    let model = plan.model;
+    for one in &model.references {
+        let Some(holder) = one.initialises.filter(|_| one.access != Access::Unevaluated) else {
+            continue;
+        };
+        if !plan.is_private(one.global) {
+            continue;
+        }
+        let (name, holder_name) = (model.global_name(one.global), model.global_name(holder));
+        let what = if plan.backend == Backend::Thread {
+            format!("the initialiser of `{holder_name}` needs the address of `{name}`, which each \
+                     thread has elsewhere")
+        } else if one.site.is_in_macro() {
+            format!("a macro in the initialiser of `{holder_name}` names the private `{name}`: \
+                     write it out")
+        } else if !plan.is_private(holder)
+            && plan.decisions[holder].verdict != Verdict::Unused
+        {
+            format!("`{holder_name}` is one for all cores, and holds the address of the private \
+                     `{name}`")
+        } else {
+            continue;
+        };
+        edits.refused.push(Refusal::new(model.at(one.site.expanded), what));
+    }
+}
