@@ -1,6 +1,6 @@
-/* The state of the core that this thread runs; the first core or not; its number. */
+/* The state of the core that this thread runs; whether it runs what is to run once; its number. */
 struct flowpin_core *flowpin_self(void);
-int flowpin_is_first(void);
+int flowpin_once(void);
 int flowpin_core_number(void);
 
 /* Functions of libraries that keep state, one for each core. */

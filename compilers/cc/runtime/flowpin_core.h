@@ -33,6 +33,7 @@ struct flowpin_worker {
   pcap_t *capture;
   int source;        /* how many captures it has opened */
   int is_in_packets; /* between the first packet it asked for and the last */
+  int had_packets;   /* and has seen the end of some capture */
   int stops;         /* pcap_breakloop */
   struct bpf_program filter;
   struct flowpin_element *held; /* what pcap_next has returned */

@@ -26,11 +26,12 @@ static int turn;           /* whose serial phase it is; `flowpin_ways`: packets 
 static int finished_count; /* workers that have ended */
 static int *finished;
 static int packets_count;  /* workers that wait for packets */
-static int added_count;    /* workers whose sums are added up */
+static int once_count;     /* workers that wait at a statement that runs once */
+static int once_round;     /* how often all have got to one */
+static int once_first;     /* who runs it */
 static pcap_t *opened;     /* what the first worker has opened, not yet read */
 
 struct flowpin_core *flowpin_self(void) { return self; }
-int flowpin_is_first(void) { return !flowpin_worker || flowpin_worker->number == 0; }
 int flowpin_core_number(void) { return flowpin_worker ? flowpin_worker->number : 0; }
 
 void flowpin_die(const char *what) {
@@ -38,10 +39,19 @@ void flowpin_die(const char *what) {
   _exit(1);
 }
 
+static int unfinished_from(int number) {
+  while (number < flowpin_ways && finished[number]) number++;
+  return number;
+}
+
 /* With the lock held: the next worker that has not ended, or packets. */
 static void pass_turn(int from) {
-  turn = from;
-  while (turn < flowpin_ways && finished[turn]) turn++;
+  turn = unfinished_from(from);
+  if (turn == flowpin_ways && once_count && once_count + finished_count == flowpin_ways) {
+    once_count = 0;
+    once_round++;
+    turn = once_first = unfinished_from(0);
+  }
   pthread_cond_broadcast(&changed);
 }
 
@@ -65,21 +75,30 @@ void flowpin_packets_end(void) {
   struct flowpin_worker *worker = flowpin_worker;
   flowpin_mark(worker, 1);
   worker->is_in_packets = 0;
-  if (flowpin_program.reduce) {
-    /* All add up before the first one takes the sums. */
-    pthread_mutex_lock(&lock);
-    flowpin_program.reduce(worker->core, 0);
-    added_count++;
-    pthread_cond_broadcast(&changed);
-    while (added_count < flowpin_ways - finished_count) pthread_cond_wait(&changed, &lock);
-    pthread_mutex_unlock(&lock);
-  }
+  worker->had_packets = 1;
   pthread_mutex_lock(&lock);
   packets_count--;
   pthread_cond_broadcast(&changed);
   wait_turn(worker->number);
-  if (flowpin_program.reduce && worker->number == 0) flowpin_program.reduce(worker->core, 1);
   pthread_mutex_unlock(&lock);
+}
+
+/* Whether this core runs a statement that is to run once. After the packets all cores meet there,
+ * so that the first of them has the sums of all. */
+int flowpin_once(void) {
+  struct flowpin_worker *worker = flowpin_worker;
+  if (!worker) return 1;
+  if (!worker->had_packets || worker->is_in_packets) return worker->number == 0;
+  pthread_mutex_lock(&lock);
+  if (flowpin_program.reduce) flowpin_program.reduce(worker->core, 0);
+  int round = once_round;
+  once_count++;
+  pass_turn(worker->number + 1);
+  while (once_round == round || turn != worker->number) pthread_cond_wait(&changed, &lock);
+  int is_first = once_first == worker->number;
+  if (is_first && flowpin_program.reduce) flowpin_program.reduce(worker->core, 1);
+  pthread_mutex_unlock(&lock);
+  return is_first;
 }
 
 void flowpin_finish(int code) {
@@ -239,7 +258,6 @@ int main(int argc, char **argv) {
     pthread_mutex_lock(&lock);
     while (packets_count > 0) pthread_cond_wait(&changed, &lock);
     opened = 0;
-    added_count = 0;
     pass_turn(0);
     pthread_mutex_unlock(&lock);
   }

@@ -129,6 +129,14 @@ impl Pragmas {
         for (id, _) in &self.sums {
             set(decisions, *id, Verdict::Private, "private, and reduced at the end");
         }
+        if let (Some((id, _)), true) = (self.sums.first(), self.once.is_empty()) {
+            let global = model.global(*id);
+            let what = format!(
+                "`{}` is reduced, but no `#pragma flowpin once` says where the result is used",
+                global.name
+            );
+            refused.push(Refusal::new(model.at(global.place), what));
+        }
         for (id, place, is_unchecked) in &self.shared {
             match obstacle_to_sharing(model, *id).filter(|_| !is_unchecked) {
                 Some(what) => refused.push(Refusal::new(model.at(*place), what)),
@@ -140,7 +148,7 @@ impl Pragmas {
     /// Conditions of statements that run once.
     pub(super) fn edit(&self, plan: &Plan<'_>, edits: &mut Edits) {
         for place in &self.once {
-            let condition = "if (flowpin_is_first()) ";
+            let condition = "if (flowpin_once()) ";
             edits.insert(plan.model, *place, Slot::Condition, condition);
         }
     }
@@ -202,7 +210,7 @@ impl Pragmas {
             let is_first = format!("!flowpin_has_total_{tag}");
             let step = match operation {
                 Operation::Sum => format!("{total} += {own}, {own} = 0"),
-                Operation::Or => format!("{total} |= {own}"),
+                Operation::Or => format!("{total} = {is_first} ? {own} : ({total} | {own})"),
                 Operation::And => format!("{total} = {is_first} ? {own} : ({total} & {own})"),
                 Operation::Least => {
                     format!("{total} = {is_first} || {own} < {total} ? {own} : {total}")
@@ -211,7 +219,7 @@ impl Pragmas {
                     format!("{total} = {is_first} || {own} > {total} ? {own} : {total}")
                 }
             };
-            let _ = writeln!(out, "  if (step == 0) {step};\n  else {own} = {total};");
+            let _ = writeln!(out, "  if (step == 0) {step};\n  else {own} = {total}, {total} = 0;");
         }
         let _ = write!(out, "  flowpin_has_total_{tag} = step == 0;\n}}\n\n");
     }
