@@ -61,6 +61,14 @@ impl Failure {
         }
     }
 
+    /// What is to be read cannot be.
+    pub(crate) fn unreadable(error: impl Into<anyhow::Error>) -> Self {
+        Self {
+            exit: Exit::InputUnreadable,
+            error: error.into(),
+        }
+    }
+
     /// Anything that went wrong on the way.
     pub(crate) fn failed(error: impl Into<anyhow::Error>) -> Self {
         Self {

@@ -77,6 +77,7 @@ fn command() -> ExitCode {
         Command::Streams(args) => command::streams(args),
         Command::Profile(args) => command::profile(args),
         Command::Plan(args) => command::plan_link(args),
+        Command::Cc(what) => command::compile(what),
         Command::Doctor(args) => command::doctor(args),
         Command::Gen(args) => command::generate(args),
         Command::Bench { words } => command::bench(words),

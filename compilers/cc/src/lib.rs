@@ -12,6 +12,7 @@
 //!
 //! Deliberately does not optimise, and knows no program: what it cannot see, `#pragma flowpin` says.
 
+mod check;
 mod clang;
 mod classify;
 mod collect;
@@ -20,6 +21,7 @@ mod program;
 mod report;
 mod rewrite;
 
+pub use check::{Answer, CaptureError, CheckError, Key, Question, check};
 pub use clang::LibraryError;
 pub use classify::{Closure, Decision, Hidden, Verdict, decide, hidden};
 pub use collect::{ReadError, collect};

@@ -1,6 +1,7 @@
 //! The command line: one definition gives parsing, help, man pages and completions.
 
 mod advice;
+mod compile;
 mod doctor;
 mod explain;
 mod flags;
@@ -17,6 +18,7 @@ mod usage;
 mod value;
 
 pub(crate) use advice::advise;
+pub(crate) use compile::{CcCommand, CheckArgs, PartKey, SourceArgs, StateBackend, TransformArgs};
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use explain::ExplainArgs;
 pub(crate) use identify::{IdentifyArgs, ListFormat};
@@ -85,6 +87,9 @@ pub(crate) enum Command {
     /// Calculate how many cores a link needs, from a saved profile
     #[command(after_long_help = help::PLAN_AFTER)]
     Plan(PlanArgs),
+    /// Make a sequential C program that analyses packets run on many cores
+    #[command(subcommand, long_about = compile::ABOUT)]
+    Cc(CcCommand),
     /// Look at what on this system costs packets, and say what to type
     #[command(long_about = doctor::ABOUT, after_long_help = doctor::AFTER)]
     Doctor(DoctorArgs),

@@ -1,6 +1,7 @@
 //! The commands.
 
 mod bench;
+mod compile;
 mod doctor;
 mod explain;
 mod generate;
@@ -13,6 +14,7 @@ mod streams;
 mod trace;
 
 pub(crate) use bench::bench;
+pub(crate) use compile::compile;
 pub(crate) use doctor::doctor;
 pub(crate) use explain::explain;
 pub(crate) use generate::{completions, manual};

@@ -9,16 +9,16 @@ use clang_sys::{
     CXType_FunctionNoProto, CXType_FunctionProto, CXType_IncompleteArray, CXType_Pointer,
     CXType_VariableArray, clang_Cursor_getArgument, clang_Cursor_getNumArguments,
     clang_Cursor_getStorageClass, clang_Cursor_getVarDeclInitializer, clang_Cursor_isNull,
-    clang_Location_isInSystemHeader, clang_Type_getAlignOf, clang_Type_getSizeOf, clang_equalCursors,
-    clang_getArrayElementType, clang_getCanonicalType, clang_getCursorBinaryOperatorKind,
-    clang_getCursorDefinition, clang_getCursorExtent, clang_getCursorKind, clang_getCursorLinkage,
-    clang_getCursorLocation, clang_getCursorReferenced, clang_getCursorResultType,
-    clang_getCursorSemanticParent, clang_getCursorSpelling, clang_getCursorTLSKind,
-    clang_getCursorType, clang_getCursorUSR, clang_getCursorUnaryOperatorKind,
-    clang_getPointeeType, clang_getRangeEnd, clang_getRangeStart, clang_getTypeDeclaration,
-    clang_getTypeSpelling, clang_isConstQualifiedType, clang_isCursorDefinition,
-    clang_isExpression, clang_isFunctionTypeVariadic, clang_isVolatileQualifiedType,
-    clang_visitChildren,
+    clang_Location_isInSystemHeader, clang_Type_getAlignOf, clang_Type_getSizeOf,
+    clang_equalCursors, clang_getArrayElementType, clang_getCanonicalType,
+    clang_getCursorBinaryOperatorKind, clang_getCursorDefinition, clang_getCursorExtent,
+    clang_getCursorKind, clang_getCursorLinkage, clang_getCursorLocation,
+    clang_getCursorReferenced, clang_getCursorResultType, clang_getCursorSemanticParent,
+    clang_getCursorSpelling, clang_getCursorTLSKind, clang_getCursorType, clang_getCursorUSR,
+    clang_getCursorUnaryOperatorKind, clang_getPointeeType, clang_getRangeEnd, clang_getRangeStart,
+    clang_getTypeDeclaration, clang_getTypeSpelling, clang_isConstQualifiedType,
+    clang_isCursorDefinition, clang_isExpression, clang_isFunctionTypeVariadic,
+    clang_isVolatileQualifiedType, clang_visitChildren,
 };
 use std::marker::PhantomData;
 
@@ -30,11 +30,11 @@ pub(crate) mod kind {
         CXCursor_CompoundAssignOperator as COMPOUND_ASSIGN, CXCursor_ConditionalOperator as CHOICE,
         CXCursor_DeclRefExpr as DECL_REF, CXCursor_FieldDecl as FIELD,
         CXCursor_FunctionDecl as FUNCTION, CXCursor_InitListExpr as INIT_LIST,
-        CXCursor_MacroDefinition as MACRO_DEFINITION, CXCursor_MemberRefExpr as MEMBER_REF,
-        CXCursor_ParenExpr as PAREN, CXCursor_ParmDecl as PARAMETER,
-        CXCursor_TranslationUnit as UNIT, CXCursor_UnaryExpr as SIZEOF,
-        CXCursor_UnaryOperator as UNARY, CXCursor_UnexposedExpr as UNEXPOSED,
-        CXCursor_VarDecl as VARIABLE, CXCursor_MemberRef as DESIGNATOR,
+        CXCursor_MacroDefinition as MACRO_DEFINITION, CXCursor_MemberRef as DESIGNATOR,
+        CXCursor_MemberRefExpr as MEMBER_REF, CXCursor_ParenExpr as PAREN,
+        CXCursor_ParmDecl as PARAMETER, CXCursor_TranslationUnit as UNIT,
+        CXCursor_UnaryExpr as SIZEOF, CXCursor_UnaryOperator as UNARY,
+        CXCursor_UnexposedExpr as UNEXPOSED, CXCursor_VarDecl as VARIABLE,
     };
 }
 
@@ -126,7 +126,12 @@ impl<'u> Cursor<'u> {
             CXChildVisit_Continue
         }
         let mut found: Vec<CXCursor> = Vec::new();
-        ask!(clang_visitChildren, self.raw, visit, (&raw mut found).cast());
+        ask!(
+            clang_visitChildren,
+            self.raw,
+            visit,
+            (&raw mut found).cast()
+        );
         found.into_iter().map(Self::of).collect()
     }
 
@@ -252,10 +257,7 @@ impl<'u> Cursor<'u> {
 
     /// Whether its type is an array, or a pointer.
     pub(crate) fn shape(self) -> (bool, bool) {
-        let canonical = ask!(
-            clang_getCanonicalType,
-            ask!(clang_getCursorType, self.raw)
-        );
+        let canonical = ask!(clang_getCanonicalType, ask!(clang_getCursorType, self.raw));
         (is_array(canonical), canonical.kind == CXType_Pointer)
     }
 }

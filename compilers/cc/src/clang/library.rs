@@ -1,11 +1,11 @@
 //! Finds and loads libclang, and refuses versions that report wrong places.
 
 use super::owned;
+use clang_sys::CXIndex;
 use clang_sys::{
     clang_createIndex, clang_disposeIndex, clang_getClangVersion,
     clang_getCursorBinaryOperatorKind, clang_getSpellingLocation, get_library, load,
 };
-use clang_sys::CXIndex;
 use std::path::PathBuf;
 
 /// Why there is no usable libclang.
@@ -47,8 +47,8 @@ impl Library {
         }
         // SAFETY: the function is there; it takes nothing.
         let version = owned(unsafe { clang_getClangVersion() });
-        let is_complete =
-            clang_getCursorBinaryOperatorKind::is_loaded() && clang_getSpellingLocation::is_loaded();
+        let is_complete = clang_getCursorBinaryOperatorKind::is_loaded()
+            && clang_getSpellingLocation::is_loaded();
         if !is_complete || !at_least_19_1(&version) {
             return Err(LibraryError::TooOld(version));
         }
@@ -89,7 +89,9 @@ fn first_line(text: &str) -> String {
 
 /// Whether the version in "Debian clang version 19.1.7 (…)" is at least 19.1.
 fn at_least_19_1(text: &str) -> bool {
-    let mut words = text.split_whitespace().skip_while(|word| *word != "version");
+    let mut words = text
+        .split_whitespace()
+        .skip_while(|word| *word != "version");
     let Some(version) = words.nth(1) else {
         return false;
     };
@@ -109,7 +111,12 @@ mod tests {
     fn versions_below_19_1_are_too_old() {
         assert!(at_least_19_1("Debian clang version 19.1.7 (3+b1)"));
         assert!(at_least_19_1("clang version 20.0.0"));
-        for old in ["Debian clang version 18.1.8", "clang version 19.0.1", "", "19.1.7"] {
+        for old in [
+            "Debian clang version 18.1.8",
+            "clang version 19.0.1",
+            "",
+            "19.1.7",
+        ] {
             assert!(!at_least_19_1(old), "{old}");
         }
     }

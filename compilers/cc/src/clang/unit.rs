@@ -37,8 +37,7 @@ impl<'l> RawUnit<'l> {
         let args: Vec<CString> = args.iter().map(|arg| as_c(arg)).collect::<Result<_, _>>()?;
         let pointers: Vec<_> = args.iter().map(|arg| arg.as_ptr()).collect();
         let count = i32::try_from(pointers.len()).map_err(|_| "too many flags".to_owned())?;
-        let options =
-            CXTranslationUnit_DetailedPreprocessingRecord | CXTranslationUnit_KeepGoing;
+        let options = CXTranslationUnit_DetailedPreprocessingRecord | CXTranslationUnit_KeepGoing;
         let mut unit: CXTranslationUnit = ptr::null_mut();
         // SAFETY: index, name and arguments live until the call returns; `unit` is writable.
         let code = unsafe {
@@ -93,12 +92,7 @@ impl<'l> RawUnit<'l> {
 
     /// All files that are part of the unit, itself first.
     pub(crate) fn files(&self) -> Vec<String> {
-        extern "C" fn visit(
-            file: CXFile,
-            _: *mut CXSourceLocation,
-            _: c_uint,
-            data: *mut c_void,
-        ) {
+        extern "C" fn visit(file: CXFile, _: *mut CXSourceLocation, _: c_uint, data: *mut c_void) {
             // SAFETY: the library passes a file of the unit.
             let name = owned(unsafe { clang_getFileName(file) });
             // SAFETY: `data` is the vector below, which is borrowed by this call alone.
@@ -155,8 +149,7 @@ pub(super) fn expansion(location: CXSourceLocation) -> Option<RawPlace> {
     place(location, clang_getExpansionLocation)
 }
 
-type Decompose =
-    unsafe fn(CXSourceLocation, *mut CXFile, *mut c_uint, *mut c_uint, *mut c_uint);
+type Decompose = unsafe fn(CXSourceLocation, *mut CXFile, *mut c_uint, *mut c_uint, *mut c_uint);
 
 fn place(location: CXSourceLocation, decompose: Decompose) -> Option<RawPlace> {
     let mut file: CXFile = ptr::null_mut();

@@ -63,7 +63,10 @@ const PROCESS: &[(&str, &str)] = &[
     ("setlocale", "the locale"),
     ("getenv", "the environment"),
     ("getopt", "optarg and optind: cores start one after another"),
-    ("getopt_long", "optarg and optind: cores start one after another"),
+    (
+        "getopt_long",
+        "optarg and optind: cores start one after another",
+    ),
     ("time", "the clock"),
     ("gettimeofday", "the clock"),
     ("clock_gettime", "the clock"),
@@ -76,10 +79,22 @@ const PROCESS: &[(&str, &str)] = &[
 ];
 
 const REFUSED: &[(&str, &str)] = &[
-    ("pthread_create", "starts a thread that would belong to no core"),
-    ("thrd_create", "starts a thread that would belong to no core"),
-    ("g_thread_create_full", "starts a thread that would belong to no core"),
-    ("g_thread_new", "starts a thread that would belong to no core"),
+    (
+        "pthread_create",
+        "starts a thread that would belong to no core",
+    ),
+    (
+        "thrd_create",
+        "starts a thread that would belong to no core",
+    ),
+    (
+        "g_thread_create_full",
+        "starts a thread that would belong to no core",
+    ),
+    (
+        "g_thread_new",
+        "starts a thread that would belong to no core",
+    ),
     ("fork", "leaves the other cores behind"),
     ("vfork", "leaves the other cores behind"),
     ("daemon", "leaves the other cores behind"),

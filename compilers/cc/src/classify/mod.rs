@@ -82,7 +82,10 @@ fn decide_one(
         .filter(|reference| reference.global == id && reference.access != Access::Unevaluated)
         .collect();
     if !global.is_defined {
-        return decision(Verdict::Library, "declared, but not defined in these sources");
+        return decision(
+            Verdict::Library,
+            "declared, but not defined in these sources",
+        );
     }
     if global.is_thread_local {
         return decision(Verdict::PerThread, "declared for each thread");
@@ -98,7 +101,10 @@ fn decide_one(
             .iter()
             .any(|one| one.inside.is_some_and(|inside| handlers.contains(&inside)));
     if is_flag {
-        return decision(Verdict::SignalFlag, "volatile, and used by a signal's handler");
+        return decision(
+            Verdict::SignalFlag,
+            "volatile, and used by a signal's handler",
+        );
     }
     let writers = uses.iter().filter(|one| one.access.may_write());
     let mut is_written_while_running = false;
@@ -169,7 +175,10 @@ pub fn running(model: &Model) -> HashSet<FunctionId> {
         if !found.insert(function) {
             continue;
         }
-        let direct = model.calls.iter().filter(|call| call.caller == Some(function));
+        let direct = model
+            .calls
+            .iter()
+            .filter(|call| call.caller == Some(function));
         work.extend(direct.map(|call| call.callee));
         let through = model
             .pointer_calls

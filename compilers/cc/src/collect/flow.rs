@@ -63,7 +63,10 @@ impl Collector {
             },
             kind::MEMBER_REF => {
                 let field = cursor.referenced();
-                field.map(|field| Node::Value(field.usr())).into_iter().collect()
+                field
+                    .map(|field| Node::Value(field.usr()))
+                    .into_iter()
+                    .collect()
             }
             kind::PAREN | kind::UNEXPOSED | kind::UNARY | kind::ARRAY_SUBSCRIPT => of(self, 0),
             kind::CAST => of(self, children.len().saturating_sub(1)),
@@ -94,7 +97,9 @@ impl Collector {
         let fields = initialiser.fields();
         for (number, element) in initialiser.children().into_iter().enumerate() {
             let designated = designator(element);
-            let field = designated.map(|(field, _)| field).or(fields.get(number).copied());
+            let field = designated
+                .map(|(field, _)| field)
+                .or(fields.get(number).copied());
             let value = designated.map_or(element, |(_, value)| value);
             match field {
                 Some(field) => self.initial_flow(&Node::Value(field.usr()), value),

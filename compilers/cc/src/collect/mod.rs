@@ -85,8 +85,12 @@ impl Collector {
     fn unit(&mut self, library: &Library, source: &SourceUnit) -> Result<(), ReadError> {
         self.files.directory.clone_from(&source.directory);
         let file = source.file.display().to_string();
-        let unit = RawUnit::parse(library, &file, &arguments(library, source))
-            .map_err(|text| ReadError::Compile { place: file.clone(), text })?;
+        let unit = RawUnit::parse(library, &file, &arguments(library, source)).map_err(|text| {
+            ReadError::Compile {
+                place: file.clone(),
+                text,
+            }
+        })?;
         if let Some((place, text)) = unit.error() {
             let place = place.map_or(file, |place| format!("{}:{}", place.file, place.line));
             return Err(ReadError::Compile { place, text });

@@ -76,7 +76,12 @@ impl Files {
 }
 
 /// Folders of headers that belong to no program.
-const SYSTEM: &[&str] = &["/usr/include", "/usr/lib", "/usr/local/include", "/usr/share"];
+const SYSTEM: &[&str] = &[
+    "/usr/include",
+    "/usr/lib",
+    "/usr/local/include",
+    "/usr/share",
+];
 
 /// The deepest folder that holds all.
 fn shared_beginning<'a>(mut folders: impl Iterator<Item = &'a Path>) -> PathBuf {

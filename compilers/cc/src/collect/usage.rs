@@ -7,7 +7,10 @@ use crate::model::{Access, Sink};
 
 /// How the variable that `cursor` names is used, by what is around it.
 pub(super) fn access(cursor: Cursor<'_>, ancestors: &[(Cursor<'_>, usize)]) -> Access {
-    if ancestors.iter().any(|(above, _)| above.kind() == kind::SIZEOF) {
+    if ancestors
+        .iter()
+        .any(|(above, _)| above.kind() == kind::SIZEOF)
+    {
         return Access::Unevaluated;
     }
     let mut current = cursor;
@@ -36,7 +39,11 @@ pub(super) fn access(cursor: Cursor<'_>, ancestors: &[(Cursor<'_>, usize)]) -> A
             _ => return Access::Read,
         }
     }
-    if is_array(current) { Access::Address } else { Access::Read }
+    if is_array(current) {
+        Access::Address
+    } else {
+        Access::Read
+    }
 }
 
 /// clang's numbers: 1 to 4 are `++` and `--`, 5 is `&`, 6 is `*`.

@@ -128,7 +128,15 @@ fn parser_flags(words: &[String], source: &Path) -> Vec<String> {
     let mut flags = Vec::new();
     let mut words = words.iter().skip(1);
     while let Some(word) = words.next() {
-        let takes_word = ["-I", "-D", "-U", "-include", "-isystem", "-iquote", "-idirafter"];
+        let takes_word = [
+            "-I",
+            "-D",
+            "-U",
+            "-include",
+            "-isystem",
+            "-iquote",
+            "-idirafter",
+        ];
         if takes_word.contains(&word.as_str()) {
             flags.push(word.clone());
             flags.extend(words.next().cloned());
@@ -143,8 +151,20 @@ fn parser_flags(words: &[String], source: &Path) -> Vec<String> {
 
 /// Beginnings of flags that change what a source means.
 const KEPT: &[&str] = &[
-    "-I", "-D", "-U", "-std=", "-isystem", "-iquote", "-include", "-m", "-fcommon", "-fno-common",
-    "-funsigned-char", "-fsigned-char", "-pthread", "-ansi",
+    "-I",
+    "-D",
+    "-U",
+    "-std=",
+    "-isystem",
+    "-iquote",
+    "-include",
+    "-m",
+    "-fcommon",
+    "-fno-common",
+    "-funsigned-char",
+    "-fsigned-char",
+    "-pthread",
+    "-ansi",
 ];
 
 /// Splits a command as a shell would: quotes, and backslashes.

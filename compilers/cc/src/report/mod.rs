@@ -136,7 +136,11 @@ pub fn report(model: &Model, texts: &crate::model::Texts) -> Report {
     let is_private = |id: usize| decisions[id].verdict == Verdict::Private;
     let closure = Closure::of(model, is_private);
     Report {
-        units: model.units.iter().map(|unit| model.path(unit.file)).collect(),
+        units: model
+            .units
+            .iter()
+            .map(|unit| model.path(unit.file))
+            .collect(),
         counts: counts(model, &decisions, &closure),
         globals: globals(model, &decisions),
         functions: functions(model, &closure),
@@ -153,14 +157,24 @@ fn counts(model: &Model, decisions: &[Decision], closure: &Closure) -> Counts {
     let in_macros = references.clone().filter(|one| one.site.is_in_macro());
     let passes = |callee| closure.all.contains(&callee);
     Counts {
-        functions: model.functions.iter().filter(|one| one.body.is_some()).count(),
+        functions: model
+            .functions
+            .iter()
+            .filter(|one| one.body.is_some())
+            .count(),
         globals: model.globals.iter().filter(|one| one.is_defined).count(),
-        private: (0..model.globals.len()).filter(|id| is_private(*id)).count(),
+        private: (0..model.globals.len())
+            .filter(|id| is_private(*id))
+            .count(),
         direct: closure.direct.len(),
         with_context: closure.all.len(),
         references: references.clone().count(),
         references_in_macros: in_macros.count(),
-        calls: model.calls.iter().filter(|call| passes(call.callee)).count(),
+        calls: model
+            .calls
+            .iter()
+            .filter(|call| passes(call.callee))
+            .count(),
         pointer_calls: model.pointer_calls.len(),
     }
 }
@@ -187,12 +201,21 @@ fn globals(model: &Model, decisions: &[Decision]) -> Vec<GlobalReport> {
         };
         for reference in model.references.iter().filter(|one| one.global == id) {
             report.references += 1;
-            let user = reference.inside.map(|inside| model.function(inside).name.clone());
+            let user = reference
+                .inside
+                .map(|inside| model.function(inside).name.clone());
             let accesses = report.used_by.entry(user.unwrap_or_default()).or_default();
             accesses.insert(reference.access);
             report.macros.extend(macro_at(model, &reference.site));
-            if let Some(Sink::Argument { function, number, is_library: true }) = &reference.sink {
-                report.escapes.insert(format!("{function} (argument {number})"));
+            if let Some(Sink::Argument {
+                function,
+                number,
+                is_library: true,
+            }) = &reference.sink
+            {
+                report
+                    .escapes
+                    .insert(format!("{function} (argument {number})"));
             }
         }
         found.push(report);
@@ -217,7 +240,9 @@ fn functions(model: &Model, closure: &Closure) -> Vec<FunctionReport> {
             let function = model.function(*id);
             FunctionReport {
                 name: function.name.clone(),
-                place: function.body.map_or_else(String::new, |body| model.at(body.start)),
+                place: function
+                    .body
+                    .map_or_else(String::new, |body| model.at(body.start)),
                 is_direct: closure.direct.contains(id),
                 has_callback: model.addresses.iter().any(|one| one.function == *id),
             }
@@ -237,14 +262,21 @@ fn pointer_calls(model: &Model) -> Vec<PointerCallReport> {
 }
 
 fn callbacks(model: &Model) -> Vec<CallbackReport> {
-    let callbacks = model.addresses.iter().filter_map(|taken| match &taken.sink {
-        Sink::Argument { function, is_library: true, .. } => Some(CallbackReport {
-            function: model.function(taken.function).name.clone(),
-            place: model.at(taken.name.expanded),
-            library_function: function.clone(),
-        }),
-        _ => None,
-    });
+    let callbacks = model
+        .addresses
+        .iter()
+        .filter_map(|taken| match &taken.sink {
+            Sink::Argument {
+                function,
+                is_library: true,
+                ..
+            } => Some(CallbackReport {
+                function: model.function(taken.function).name.clone(),
+                place: model.at(taken.name.expanded),
+                library_function: function.clone(),
+            }),
+            _ => None,
+        });
     callbacks.collect()
 }
 
@@ -252,19 +284,25 @@ fn hidden_state(model: &Model) -> Vec<HiddenReport> {
     let mut by_name: BTreeMap<&str, HiddenReport> = BTreeMap::new();
     for call in &model.calls {
         let function = model.function(call.callee);
-        let known = if function.body.is_some() { None } else { hidden(&function.name) };
+        let known = if function.body.is_some() {
+            None
+        } else {
+            hidden(&function.name)
+        };
         let (state, treatment) = match known {
             Some(Hidden::PerCore(state)) => (state, "per_core"),
             Some(Hidden::Process(state)) => (state, "process"),
             Some(Hidden::Refused(state)) => (state, "refused"),
             None => continue,
         };
-        let report = by_name.entry(&function.name).or_insert_with(|| HiddenReport {
-            function: function.name.clone(),
-            state,
-            treatment,
-            places: Vec::new(),
-        });
+        let report = by_name
+            .entry(&function.name)
+            .or_insert_with(|| HiddenReport {
+                function: function.name.clone(),
+                state,
+                treatment,
+                places: Vec::new(),
+            });
         report.places.push(model.at(call.name.expanded));
     }
     by_name.into_values().collect()

@@ -11,7 +11,11 @@ pub fn text(report: &Report) -> String {
     let mut out = String::new();
     counts(&mut out, &report.counts, report.units.len());
     for (verdict, title) in TITLES {
-        let found: Vec<_> = report.globals.iter().filter(|one| one.verdict == *verdict).collect();
+        let found: Vec<_> = report
+            .globals
+            .iter()
+            .filter(|one| one.verdict == *verdict)
+            .collect();
         if !found.is_empty() {
             let _ = writeln!(out, "\n{title}");
             found.iter().for_each(|global| one_global(&mut out, global));
@@ -25,7 +29,10 @@ pub fn text(report: &Report) -> String {
 
 const TITLES: &[(Verdict, &str)] = &[
     (Verdict::Private, "Private: each core has its own"),
-    (Verdict::SignalFlag, "Flags of signal handlers: one for all cores"),
+    (
+        Verdict::SignalFlag,
+        "Flags of signal handlers: one for all cores",
+    ),
     (Verdict::PerThread, "Of each thread already"),
     (Verdict::Shared, "Shared: never written"),
     (Verdict::Library, "Of libraries"),
@@ -69,7 +76,11 @@ fn one_global(out: &mut String, global: &GlobalReport) {
         .iter()
         .map(|(name, accesses)| {
             let words: Vec<_> = accesses.iter().map(|one| word(*one)).collect();
-            let name = if name.is_empty() { "an initialiser" } else { name };
+            let name = if name.is_empty() {
+                "an initialiser"
+            } else {
+                name
+            };
             format!("{name} ({})", words.join(", "))
         })
         .collect();
@@ -97,9 +108,21 @@ fn word(access: Access) -> &'static str {
 fn functions(out: &mut String, report: &Report) {
     let _ = writeln!(out, "\nFunctions that get the context");
     for function in &report.functions {
-        let direct = if function.is_direct { "" } else { "  by what it calls" };
-        let callback = if function.has_callback { "  has a callback" } else { "" };
-        let _ = writeln!(out, "  {}  {}{direct}{callback}", function.name, function.place);
+        let direct = if function.is_direct {
+            ""
+        } else {
+            "  by what it calls"
+        };
+        let callback = if function.has_callback {
+            "  has a callback"
+        } else {
+            ""
+        };
+        let _ = writeln!(
+            out,
+            "  {}  {}{direct}{callback}",
+            function.name, function.place
+        );
     }
 }
 
@@ -113,7 +136,11 @@ fn pointers(out: &mut String, report: &Report) {
             true => "not known".to_owned(),
             false => call.targets.join(", "),
         };
-        let _ = writeln!(out, "  {}  {} in {}: {targets}", call.place, call.pointer, call.caller);
+        let _ = writeln!(
+            out,
+            "  {}  {} in {}: {targets}",
+            call.place, call.pointer, call.caller
+        );
     }
 }
 
@@ -121,7 +148,11 @@ fn rest(out: &mut String, report: &Report) {
     if !report.callbacks.is_empty() {
         let _ = writeln!(out, "\nFunctions that libraries call");
         for one in &report.callbacks {
-            let _ = writeln!(out, "  {}  {} by {}", one.place, one.function, one.library_function);
+            let _ = writeln!(
+                out,
+                "  {}  {} by {}",
+                one.place, one.function, one.library_function
+            );
         }
     }
     if !report.hidden_state.is_empty() {
@@ -133,7 +164,11 @@ fn rest(out: &mut String, report: &Report) {
                 _ => "refused",
             };
             let places = one.places.join(" ");
-            let _ = writeln!(out, "  {}  {}: {treatment}  {places}", one.function, one.state);
+            let _ = writeln!(
+                out,
+                "  {}  {}: {treatment}  {places}",
+                one.function, one.state
+            );
         }
     }
     if !report.not_compiled.is_empty() {

@@ -50,7 +50,9 @@ fn parameters(
             "a macro makes up the name of the function `{}`: write its declaration out",
             function.name
         );
-        edits.refused.push(Refusal::new(model.at(declaration.name.expanded), what));
+        edits
+            .refused
+            .push(Refusal::new(model.at(declaration.name.expanded), what));
         return;
     };
     if function.name == "main" {
@@ -70,19 +72,28 @@ fn parameters(
         Inside::Nothing if !declaration.is_definition && declaration.is_unprototyped => {}
         Inside::Nothing => edits.insert(model, at(open), Slot::Argument, PARAMETER),
         Inside::Void(start, end) => edits.replace(model, at(start), end - start, PARAMETER),
-        Inside::Something if declaration.is_unprototyped => {
-            // Names in parentheses, their types after them (C89).
-            edits.insert(model, at(open), Slot::Argument, "flowpin, ");
-            if let Some(close) = lex::closing(text, open) {
+        Inside::Something => {
+            let types_follow = declaration.is_definition.then(|| old_style(text, open)).flatten();
+            if let Some(close) = types_follow {
+                edits.insert(model, at(open), Slot::Argument, "flowpin, ");
                 let declared = format!(" {PARAMETER};");
                 edits.insert(model, at(close + 1), Slot::Argument, &declared);
+                return;
             }
-        }
-        Inside::Something => {
             let parameter = format!("{PARAMETER}, ");
             edits.insert(model, at(open), Slot::Argument, &parameter);
         }
     }
+}
+
+/// Of a definition with names in parentheses and their types after them (C89): the `)`.
+fn old_style(text: &[u8], open: usize) -> Option<usize> {
+    let close = lex::closing(text, open)?;
+    let names = text.get(open..close)?;
+    let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"_, \t\r\n".contains(byte);
+    let next = text.get(lex::skip_blank(text, close + 1)..)?;
+    let has_body = next.starts_with(b"{") || next.starts_with(b"__attribute__");
+    (names.iter().all(is_name) && !has_body).then_some(close)
 }
 
 const PARAMETER: &str = "struct flowpin_core *flowpin";
@@ -95,7 +106,9 @@ fn argument(plan: &Plan<'_>, call: &crate::model::Call, edits: &mut Edits) {
         Refusal::new(place, format!("the call of `{name}` {what}: write it out"))
     };
     let Some(place) = spelled(plan, &call.name, name) else {
-        edits.refused.push(refused("has a name that a macro makes up"));
+        edits
+            .refused
+            .push(refused("has a name that a macro makes up"));
         return;
     };
     if name == "main" {
@@ -109,7 +122,9 @@ fn argument(plan: &Plan<'_>, call: &crate::model::Call, edits: &mut Edits) {
     let passed = match lex::inside(text, open) {
         Inside::Nothing => "flowpin",
         _ if call.argument_count == 0 => {
-            edits.refused.push(refused("passes a macro's arguments, of which there are none"));
+            edits.refused.push(refused(
+                "passes a macro's arguments, of which there are none",
+            ));
             return;
         }
         _ => "flowpin, ",
@@ -138,16 +153,10 @@ fn address(plan: &Plan<'_>, taken: &AddressTaken, edits: &mut Edits) {
         )));
         return;
     }
-    if let Sink::Argument { function: to, .. } = &taken.sink {
-        if OTHER_THREADS.contains(&to.as_str()) {
-            edits.refused.push(refuse(format!(
-                "{to} may call `{name}`, which uses private state, where no core is known"
-            )));
-            return;
-        }
-    }
     if function.body.is_none() || name == "main" {
-        edits.refused.push(refuse(format!("the address of `{name}` is taken")));
+        edits
+            .refused
+            .push(refuse(format!("the address of `{name}` is taken")));
         return;
     }
     let Some(place) = spelled(plan, &taken.name, name) else {
@@ -161,10 +170,37 @@ fn address(plan: &Plan<'_>, taken: &AddressTaken, edits: &mut Edits) {
     edits.append(taken.definition, Slot::Callback, &declaration);
 }
 
+/// Refuses functions with private state that something calls where no core is known.
+pub(super) fn refuse_other_threads(plan: &Plan<'_>, edits: &mut Edits) {
+    for taken in &plan.model.addresses {
+        let Sink::Argument { function: to, .. } = &taken.sink else {
+            continue;
+        };
+        let is_ours = plan.closure.all.contains(&taken.function);
+        if is_ours && OTHER_THREADS.contains(&to.as_str()) {
+            let name = &plan.model.function(taken.function).name;
+            let what = format!(
+                "{to} may call `{name}`, which uses private state, where no core is known"
+            );
+            let place = plan.model.at(taken.name.expanded);
+            edits.refused.push(Refusal::new(place, what));
+        }
+    }
+}
+
 /// Library functions whose callbacks run on other threads, or between two instructions.
 const OTHER_THREADS: &[&str] = &[
-    "signal", "bsd_signal", "sigaction", "atexit", "on_exit", "pthread_create", "pthread_atfork",
-    "thrd_create", "g_thread_create_full", "g_thread_new", "timer_create",
+    "signal",
+    "bsd_signal",
+    "sigaction",
+    "atexit",
+    "on_exit",
+    "pthread_create",
+    "pthread_atfork",
+    "thrd_create",
+    "g_thread_create_full",
+    "g_thread_new",
+    "timer_create",
 ];
 
 /// A callback's declaration: the function's old parameters.
@@ -172,8 +208,9 @@ pub(super) fn prototype(model: &Model, id: FunctionId) -> String {
     let function = model.function(id);
     let linkage = if function.is_static { "static " } else { "" };
     let types = function.parameters.iter().enumerate();
-    let mut parameters: Vec<String> =
-        types.map(|(number, ty)| declarator(ty, &format!("a{number}"))).collect();
+    let mut parameters: Vec<String> = types
+        .map(|(number, ty)| declarator(ty, &format!("a{number}")))
+        .collect();
     if parameters.is_empty() {
         parameters.push("void".to_owned());
     }
@@ -197,7 +234,11 @@ pub(super) fn callbacks(plan: &Plan<'_>, unit: usize) -> String {
             let _ = write!(all, ", a{n}");
             all
         });
-        let returns = if function.result == "void" { "" } else { "return " };
+        let returns = if function.result == "void" {
+            ""
+        } else {
+            "return "
+        };
         let _ = write!(
             out,
             "{} {{\n  {returns}{}(flowpin_self(){arguments});\n}}\n\n",

@@ -38,7 +38,9 @@ fn names(plan: &Plan<'_>, edits: &mut Edits) {
 pub(super) fn spelled(plan: &Plan<'_>, one: &Reference) -> Option<Place> {
     let name = plan.model.global(one.global).name.as_bytes();
     let place = one.site.spelled?;
-    let text = plan.texts.between(place.file, place.offset, place.offset + name.len());
+    let text = plan
+        .texts
+        .between(place.file, place.offset, place.offset + name.len());
     (text == name).then_some(place)
 }
 
@@ -74,9 +76,11 @@ fn local_statics(plan: &Plan<'_>, edits: &mut Edits) {
         }
         edits.replace(model, start, semicolon + 1 - start.offset, "");
         let is_rebased = holds_private(plan, id);
-        if let (Some((first, end)), false, Some(body)) =
-            (global.initialiser, is_rebased, model.function(function).body)
-        {
+        if let (Some((first, end)), false, Some(body)) = (
+            global.initialiser,
+            is_rebased,
+            model.function(function).body,
+        ) {
             let value = plan.texts.between(first.file, first.offset, end);
             let template = format!(
                 "static {} = {};\n",
@@ -153,9 +157,11 @@ fn tops(plan: &Plan<'_>, edits: &mut Edits) {
     let changed = edits.files();
     for (number, unit) in plan.model.units.iter().enumerate() {
         let has_state = plan.layout.structures.iter().any(|one| one.unit == number);
-        let has_external = plan.layout.externals.iter().any(|id| {
-            plan.model.global(*id).unit == number
-        });
+        let has_external = plan
+            .layout
+            .externals
+            .iter()
+            .any(|id| plan.model.global(*id).unit == number);
         if has_state || has_external || unit.files.iter().any(|file| changed.contains(file)) {
             let top = Place {
                 file: unit.file,

@@ -56,7 +56,9 @@ impl Edits {
             text: text.to_owned(),
         };
         let file = self.by_file.entry(place.file).or_default();
-        let known = file.entry((place.offset, slot)).or_insert_with(|| edit.clone());
+        let known = file
+            .entry((place.offset, slot))
+            .or_insert_with(|| edit.clone());
         if *known != edit {
             let what = format!(
                 "a macro stands for `{}` in one use and for `{}` in another; write two macros",
@@ -93,8 +95,12 @@ impl Edits {
     }
 
     /// A part of a file with its edits of names; for initialisers.
-    pub(super) fn part(texts: &Texts, start: Place, end: usize, names: &[(usize, usize, String)])
-    -> String {
+    pub(super) fn part(
+        texts: &Texts,
+        start: Place,
+        end: usize,
+        names: &[(usize, usize, String)],
+    ) -> String {
         let mut names = names.to_vec();
         names.sort();
         let mut out = Vec::new();

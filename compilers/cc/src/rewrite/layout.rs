@@ -124,7 +124,11 @@ impl Layout {
         place: Place,
         members: Vec<GlobalId>,
     ) {
-        let count = self.structures.iter().filter(|one| one.unit == unit).count();
+        let count = self
+            .structures
+            .iter()
+            .filter(|one| one.unit == unit)
+            .count();
         let tag = &self.tags[unit];
         let name = match count {
             0 => format!("{tag}_thread_local"),
@@ -171,15 +175,18 @@ fn is_known_at(model: &Model, id: GlobalId, place: Place) -> bool {
     let global = model.global(id);
     match global.scope {
         Scope::Local(_) => is_builtin(&global.ty.canonical),
-        _ => global.declarations.iter().any(|one| {
-            one.start.file != place.file || one.start.offset < place.offset
-        }),
+        _ => global
+            .declarations
+            .iter()
+            .any(|one| one.start.file != place.file || one.start.offset < place.offset),
     }
 }
 
 /// Whether a type needs no declaration.
 fn is_builtin(canonical: &str) -> bool {
-    !["struct ", "union ", "enum ", "("].iter().any(|part| canonical.contains(part))
+    !["struct ", "union ", "enum ", "("]
+        .iter()
+        .any(|part| canonical.contains(part))
 }
 
 /// Functions that use each variable.
@@ -197,7 +204,10 @@ fn users(model: &Model, globals: &[GlobalId]) -> HashMap<GlobalId, Vec<FunctionI
 fn last_function(model: &Model, unit: usize) -> Option<Place> {
     let file = model.units[unit].file;
     let bodies = model.functions.iter().filter_map(|one| one.body);
-    bodies.map(|body| body.start).filter(|start| start.file == file).max()
+    bodies
+        .map(|body| body.start)
+        .filter(|start| start.file == file)
+        .max()
 }
 
 /// File names without ending, as identifiers; numbered if two are the same.
@@ -205,7 +215,9 @@ fn tags(model: &Model) -> Vec<String> {
     let mut tags: Vec<String> = Vec::new();
     for unit in &model.units {
         let path = std::path::PathBuf::from(model.path(unit.file));
-        let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        let stem = path
+            .file_stem()
+            .map(|stem| stem.to_string_lossy().into_owned());
         let as_word = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
         let mut tag: String = stem.unwrap_or_default().chars().map(as_word).collect();
         if tag.starts_with(|c: char| c.is_ascii_digit()) {

@@ -134,7 +134,13 @@ mod tests {
     /// Blanks, comments, continued lines and parentheses may stand between a name and its `(`.
     #[test]
     fn the_bracket_of_a_name_is_found() {
-        for text in ["f(x)", "f /* ( */ (x)", "f)(x)", "f \\\n  (x)", "f // (\n(x)"] {
+        for text in [
+            "f(x)",
+            "f /* ( */ (x)",
+            "f)(x)",
+            "f \\\n  (x)",
+            "f // (\n(x)",
+        ] {
             let at = after_open(text.as_bytes(), 1).unwrap();
             assert!(text[at..].starts_with('x'), "{text}");
         }

@@ -90,11 +90,7 @@ impl Plan<'_> {
 ///
 /// # Errors
 /// Everything that cannot be shown to be safe, each with its place.
-pub fn transform(
-    model: &Model,
-    texts: &Texts,
-    backend: Backend,
-) -> Result<Output, Vec<Refusal>> {
+pub fn transform(model: &Model, texts: &Texts, backend: Backend) -> Result<Output, Vec<Refusal>> {
     let mut edits = Edits::default();
     names_are_free(model, texts, &mut edits);
     let pragmas = Pragmas::read(model, texts, &mut edits.refused);
@@ -127,6 +123,7 @@ pub fn transform(
         backend,
     };
     variables::refuse(&plan, &mut edits);
+    calls::refuse_other_threads(&plan, &mut edits);
     libraries::edit(&plan, &mut edits);
     match backend {
         Backend::Context => context::edit(&plan, &mut edits),
@@ -188,9 +185,18 @@ fn disagreements(plan: &Plan<'_>, edits: &mut Edits) {
         let is_library = callee.body.is_none();
         !is_ours && !is_library && call.name.is_in_macro()
     });
-    let sites = references.map(|one| one.site).chain(calls.map(|call| call.name));
-    kept.extend(sites.filter_map(|site| site.spelled).map(|place| (place.file, place.offset)));
-    let disagreeing: Vec<_> = edits.replaced().filter(|place| kept.contains(place)).collect();
+    let sites = references
+        .map(|one| one.site)
+        .chain(calls.map(|call| call.name));
+    kept.extend(
+        sites
+            .filter_map(|site| site.spelled)
+            .map(|place| (place.file, place.offset)),
+    );
+    let disagreeing: Vec<_> = edits
+        .replaced()
+        .filter(|place| kept.contains(place))
+        .collect();
     if plan.backend == Backend::Thread {
         return;
     }

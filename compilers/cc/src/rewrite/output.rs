@@ -35,14 +35,35 @@ pub struct OutputFile {
 /// The run-time's sources, which every output holds.
 pub(crate) const RUNTIME: &[(&str, &str)] = &[
     ("flowpin_run.h", include_str!("../../runtime/flowpin_run.h")),
-    ("flowpin_core.h", include_str!("../../runtime/flowpin_core.h")),
-    ("flowpin_ring.h", include_str!("../../runtime/flowpin_ring.h")),
+    (
+        "flowpin_core.h",
+        include_str!("../../runtime/flowpin_core.h"),
+    ),
+    (
+        "flowpin_ring.h",
+        include_str!("../../runtime/flowpin_ring.h"),
+    ),
     ("flowpin_run.c", include_str!("../../runtime/flowpin_run.c")),
-    ("flowpin_ring.c", include_str!("../../runtime/flowpin_ring.c")),
-    ("flowpin_hash.c", include_str!("../../runtime/flowpin_hash.c")),
-    ("flowpin_pcap.c", include_str!("../../runtime/flowpin_pcap.c")),
-    ("flowpin_output.c", include_str!("../../runtime/flowpin_output.c")),
-    ("flowpin_libc.c", include_str!("../../runtime/flowpin_libc.c")),
+    (
+        "flowpin_ring.c",
+        include_str!("../../runtime/flowpin_ring.c"),
+    ),
+    (
+        "flowpin_hash.c",
+        include_str!("../../runtime/flowpin_hash.c"),
+    ),
+    (
+        "flowpin_pcap.c",
+        include_str!("../../runtime/flowpin_pcap.c"),
+    ),
+    (
+        "flowpin_output.c",
+        include_str!("../../runtime/flowpin_output.c"),
+    ),
+    (
+        "flowpin_libc.c",
+        include_str!("../../runtime/flowpin_libc.c"),
+    ),
 ];
 
 /// Where the run-time stands in the output.
@@ -115,7 +136,11 @@ fn header(plan: &Plan<'_>) -> String {
     );
     out.push_str("  int flowpin_unused;\n");
     for structure in &plan.layout.structures {
-        let _ = writeln!(out, "  _Alignas(64) char {}[{}];", structure.name, structure.size);
+        let _ = writeln!(
+            out,
+            "  _Alignas(64) char {}[{}];",
+            structure.name, structure.size
+        );
     }
     for id in &plan.layout.externals {
         let global = plan.model.global(*id);
@@ -146,18 +171,26 @@ fn program(plan: &Plan<'_>, main: Option<FunctionId>) -> String {
         .clone()
         .filter(|unit| is_context && super::unit_end::has_state(plan, *unit))
         .collect();
-    let with_sums: Vec<usize> = units.filter(|unit| plan.pragmas.has_sums(model, *unit)).collect();
+    let with_sums: Vec<usize> = units
+        .filter(|unit| plan.pragmas.has_sums(model, *unit))
+        .collect();
     let mut out = String::from(
         "/* Made by `flowpin cc`: what the run-time calls. */\n\
          #include \"flowpin_cc.h\"\n#include \"flowpin_run.h\"\n\n",
     );
     for unit in &with_state {
         let tag = tag(plan, *unit);
-        let _ = writeln!(out, "void flowpin_init_{tag}(struct flowpin_core *flowpin);");
+        let _ = writeln!(
+            out,
+            "void flowpin_init_{tag}(struct flowpin_core *flowpin);"
+        );
     }
     for unit in &with_sums {
         let tag = tag(plan, *unit);
-        let _ = writeln!(out, "void flowpin_reduce_{tag}(struct flowpin_core *flowpin, int step);");
+        let _ = writeln!(
+            out,
+            "void flowpin_reduce_{tag}(struct flowpin_core *flowpin, int step);"
+        );
     }
     let parameters = main.map_or(2, |main| model.function(main).parameters.len());
     let mut types = Vec::new();
@@ -173,7 +206,11 @@ fn program(plan: &Plan<'_>, main: Option<FunctionId>) -> String {
     }
     let returns_nothing = main.is_some_and(|main| model.function(main).result == "void");
     let result = if returns_nothing { "void" } else { "int" };
-    let _ = writeln!(out, "extern char **environ;\n{result} flowpin_main({});", types.join(", "));
+    let _ = writeln!(
+        out,
+        "extern char **environ;\n{result} flowpin_main({});",
+        types.join(", ")
+    );
     let _ = write!(
         out,
         "void flowpin_tick(struct flowpin_core *flowpin, struct timeval *now);\n\n\
@@ -206,7 +243,11 @@ fn program(plan: &Plan<'_>, main: Option<FunctionId>) -> String {
          \x20 .init = init,\n  .start = start,\n  .reduce = {},\n  .tick = {},\n\
          \x20 .tick_us = {},\n  .key = {},\n  .ways = {},\n}};\n",
         if with_sums.is_empty() { "0" } else { "reduce" },
-        if plan.pragmas.tick().is_some() { "flowpin_tick" } else { "0" },
+        if plan.pragmas.tick().is_some() {
+            "flowpin_tick"
+        } else {
+            "0"
+        },
         plan.pragmas.tick().unwrap_or(0),
         plan.pragmas.key.unwrap_or("FLOWPIN_IP_PAIR"),
         plan.pragmas.ways.unwrap_or(0),
@@ -232,10 +273,16 @@ fn makefile(model: &Model) -> String {
         );
         objects.insert(object);
     }
-    let own = RUNTIME.iter().map(|(name, _)| *name).filter(|name| name.ends_with(".c"));
+    let own = RUNTIME
+        .iter()
+        .map(|(name, _)| *name)
+        .filter(|name| name.ends_with(".c"));
     for name in own.chain(["flowpin_program.c"]) {
         let object = format!("{FOLDER}/{}.o", name.trim_end_matches(".c"));
-        let _ = write!(rules, "{object}: {FOLDER}/{name}\n\t$(CC) $(CFLAGS) -c -o $@ $<\n\n");
+        let _ = write!(
+            rules,
+            "{object}: {FOLDER}/{name}\n\t$(CC) $(CFLAGS) -c -o $@ $<\n\n"
+        );
         objects.insert(object);
     }
     let objects: Vec<String> = objects.into_iter().collect();

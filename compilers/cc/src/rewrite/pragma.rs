@@ -54,14 +54,17 @@ impl Pragmas {
         place: Place,
         words: &str,
     ) -> Result<(), String> {
-        let name_end = words.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(words.len());
+        let name_end = words
+            .find(|c: char| !c.is_ascii_alphabetic())
+            .unwrap_or(words.len());
         let (verb, rest) = words.split_at(name_end);
         let rest = rest.trim();
         match verb {
             "shared" => {
                 let names = rest.strip_suffix("unchecked");
                 for name in list(names.unwrap_or(rest)) {
-                    self.shared.push((global(model, place.file, name)?, place, names.is_some()));
+                    self.shared
+                        .push((global(model, place.file, name)?, place, names.is_some()));
                 }
             }
             "private" => {
@@ -104,7 +107,9 @@ impl Pragmas {
                 self.ways = Some(count.ok_or("write a number from 1 to 256")?);
             }
             _ => {
-                return Err("the words are shared, private, reduce, once, tick, key and ways".into());
+                return Err(
+                    "the words are shared, private, reduce, once, tick, key and ways".into(),
+                );
             }
         }
         Ok(())
@@ -127,7 +132,12 @@ impl Pragmas {
             set(decisions, *id, Verdict::Private, "private by a pragma");
         }
         for (id, _) in &self.sums {
-            set(decisions, *id, Verdict::Private, "private, and reduced at the end");
+            set(
+                decisions,
+                *id,
+                Verdict::Private,
+                "private, and reduced at the end",
+            );
         }
         if let (Some((id, _)), true) = (self.sums.first(), self.once.is_empty()) {
             let global = model.global(*id);
@@ -155,7 +165,9 @@ impl Pragmas {
 
     /// Whether a unit has variables that are reduced.
     pub(super) fn has_sums(&self, model: &Model, unit: usize) -> bool {
-        self.sums.iter().any(|(id, _)| model.global(*id).unit == unit)
+        self.sums
+            .iter()
+            .any(|(id, _)| model.global(*id).unit == unit)
     }
 
     /// The function that time is passed to, and how often.
@@ -169,7 +181,9 @@ impl Pragmas {
         if self.has_sums(plan.model, unit) {
             self.reductions(plan, unit, &mut out);
         }
-        if let Some((function, _)) = self.tick.filter(|(id, _)| plan.model.function(*id).unit == unit)
+        if let Some((function, _)) = self
+            .tick
+            .filter(|(id, _)| plan.model.function(*id).unit == unit)
         {
             let takes_context =
                 plan.backend == Backend::Context && plan.closure.all.contains(&function);
@@ -219,7 +233,10 @@ impl Pragmas {
                     format!("{total} = {is_first} || {own} > {total} ? {own} : {total}")
                 }
             };
-            let _ = writeln!(out, "  if (step == 0) {step};\n  else {own} = {total}, {total} = 0;");
+            let _ = writeln!(
+                out,
+                "  if (step == 0) {step};\n  else {own} = {total}, {total} = 0;"
+            );
         }
         let _ = write!(out, "  flowpin_has_total_{tag} = step == 0;\n}}\n\n");
     }
@@ -249,13 +266,17 @@ fn pragma_words(line: &[u8]) -> Option<String> {
     let rest = rest.strip_prefix("pragma")?.trim_start();
     let rest = rest.strip_prefix("flowpin")?;
     let rest = rest.split("/*").next()?.split("//").next()?;
-    rest.starts_with([' ', '\t']).then(|| rest.trim().to_owned())
+    rest.starts_with([' ', '\t'])
+        .then(|| rest.trim().to_owned())
 }
 
 /// Whether a byte is on such a line.
 pub(super) fn is_in_pragma(text: &[u8], at: usize) -> bool {
     let before = text.get(..at).unwrap_or_default();
-    let start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+    let start = before
+        .iter()
+        .rposition(|byte| *byte == b'\n')
+        .map_or(0, |end| end + 1);
     let rest = text.get(start..).unwrap_or_default();
     let line = rest.split(|byte| *byte == b'\n').next().unwrap_or_default();
     pragma_words(line).is_some()
@@ -265,18 +286,28 @@ pub(super) fn is_in_pragma(text: &[u8], at: usize) -> bool {
 fn after_line(texts: &Texts, place: Place) -> Place {
     let text = texts.of(place.file);
     let rest = text.get(place.offset..).unwrap_or_default();
-    let len = rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
+    let len = rest
+        .iter()
+        .position(|byte| *byte == b'\n')
+        .unwrap_or(rest.len());
     let offset = lex::skip_blank(text, place.offset + len);
     Place { offset, ..place }
 }
 
 fn list(names: &str) -> impl Iterator<Item = &str> {
-    names.split(',').map(str::trim).filter(|name| !name.is_empty())
+    names
+        .split(',')
+        .map(str::trim)
+        .filter(|name| !name.is_empty())
 }
 
 fn in_parentheses(text: &str) -> Result<&str, String> {
-    let inside = text.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
-    inside.map(str::trim).ok_or_else(|| "parentheses are missing".to_owned())
+    let inside = text
+        .strip_prefix('(')
+        .and_then(|rest| rest.strip_suffix(')'));
+    inside
+        .map(str::trim)
+        .ok_or_else(|| "parentheses are missing".to_owned())
 }
 
 fn operation_of(word: &str) -> Result<Operation, String> {
@@ -328,16 +359,22 @@ fn can_be_reduced(model: &Model, id: GlobalId, operation: Operation) -> Result<(
     }
     if operation == Operation::Sum && global.initialiser.is_some() {
         let name = &global.name;
-        return Err(format!("`{name}` does not begin at 0, so that each core would add its start"));
+        return Err(format!(
+            "`{name}` does not begin at 0, so that each core would add its start"
+        ));
     }
     if matches!(global.scope, Scope::Local(_)) {
-        return Err(format!("`{}` is a function's: move it to file scope", global.name));
+        return Err(format!(
+            "`{}` is a function's: move it to file scope",
+            global.name
+        ));
     }
     Ok(())
 }
 
 fn is_number(canonical: &str) -> bool {
-    !canonical.contains(['*', '[', '(']) && !["struct", "union"].iter().any(|w| canonical.contains(w))
+    !canonical.contains(['*', '[', '('])
+        && !["struct", "union"].iter().any(|w| canonical.contains(w))
 }
 
 /// Why a variable cannot be one for all cores.
@@ -357,7 +394,9 @@ fn obstacle_to_sharing(model: &Model, id: GlobalId) -> Option<String> {
         one.access != Access::Unevaluated && one.access.may_write() && is_running
     });
     written.map(|one| {
-        let function = one.inside.map_or("", |inside| model.function(inside).name.as_str());
+        let function = one
+            .inside
+            .map_or("", |inside| model.function(inside).name.as_str());
         format!(
             "`{}` cannot be one for all cores: {function} writes it while packets come, at {}",
             global.name,
@@ -368,14 +407,21 @@ fn obstacle_to_sharing(model: &Model, id: GlobalId) -> Option<String> {
 
 /// The function whose definition follows a line.
 fn ticked(model: &Model, place: Place) -> Result<FunctionId, String> {
-    let after = model.functions.iter().enumerate().filter_map(|(id, function)| {
-        let start = function.body?.start;
-        (start.file == place.file && start.offset > place.offset).then_some((start.offset, id))
-    });
+    let after = model
+        .functions
+        .iter()
+        .enumerate()
+        .filter_map(|(id, function)| {
+            let start = function.body?.start;
+            (start.file == place.file && start.offset > place.offset).then_some((start.offset, id))
+        });
     let (_, id) = after.min().ok_or("no function follows")?;
     let function = model.function(id);
     match function.parameters.as_slice() {
         [one] if one == "struct timeval *" || one == "const struct timeval *" => Ok(id),
-        _ => Err(format!("`{}` is to take a struct timeval * alone", function.name)),
+        _ => Err(format!(
+            "`{}` is to take a struct timeval * alone",
+            function.name
+        )),
     }
 }

@@ -27,7 +27,9 @@ pub(super) fn edit(plan: &Plan<'_>, edits: &mut Edits) {
                 Some(place) => edits.replace(model, place, "main".len(), "flowpin_main"),
                 None => {
                     let at = model.at(declaration.name.expanded);
-                    edits.refused.push(Refusal::new(at, "a macro makes up the name of main"));
+                    edits
+                        .refused
+                        .push(Refusal::new(at, "a macro makes up the name of main"));
                 }
             }
         }

@@ -22,7 +22,12 @@ pub(super) fn edit(plan: &Plan<'_>, edits: &mut Edits) {
         }
         text.push_str(&plan.pragmas.unit_end(plan, unit));
         if !text.is_empty() {
-            edits.insert(plan.model, end, Slot::End(0), &format!("\n{}", text.trim_end()));
+            edits.insert(
+                plan.model,
+                end,
+                Slot::End(0),
+                &format!("\n{}", text.trim_end()),
+            );
             edits.insert(plan.model, end, Slot::End(1), "\n");
         }
     }
@@ -63,12 +68,14 @@ fn initial_value(plan: &Plan<'_>, id: GlobalId) -> String {
     let global = plan.model.global(id);
     let target = plan.layout.accessors.get(&id).map_or("", String::as_str);
     let is_local = matches!(global.scope, Scope::Local(_));
+    // What is named for its type only, compilers call unused.
+    let named = match is_local {
+        true => String::new(),
+        false => format!("  (void)&{};\n", global.name),
+    };
     let Some((start, end)) = global.initialiser else {
-        // The context is zero; naming the variable keeps compilers from calling it unused.
-        return match is_local {
-            true => String::new(),
-            false => format!("  (void)&{};\n", global.name),
-        };
+        // The context is zero.
+        return named;
     };
     if !holds_private(plan, id) {
         let from = template_name(plan, id);
@@ -79,9 +86,11 @@ fn initial_value(plan: &Plan<'_>, id: GlobalId) -> String {
     let mut names = Vec::new();
     for one in &plan.model.references {
         let is_here = one.initialises == Some(id) && one.access != Access::Unevaluated;
-        if let (true, Some(place), Some(text)) =
-            (is_here, one.site.spelled, plan.layout.accessors.get(&one.global))
-        {
+        if let (true, Some(place), Some(text)) = (
+            is_here,
+            one.site.spelled,
+            plan.layout.accessors.get(&one.global),
+        ) {
             let len = plan.model.global(one.global).name.len();
             names.push((place.offset, len, text.clone()));
         }
@@ -97,7 +106,7 @@ fn initial_value(plan: &Plan<'_>, id: GlobalId) -> String {
     }
     names.dedup();
     let value = Edits::part(plan.texts, start, end, &names);
-    let mut out = String::new();
+    let mut out = named;
     if value.trim_start().starts_with('{') {
         let ty = match is_local {
             true => global.ty.spelling.clone(),

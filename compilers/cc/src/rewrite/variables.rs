@@ -61,17 +61,25 @@ fn obstacle(plan: &Plan<'_>, id: GlobalId) -> Option<String> {
         ties.iter().any(|word| attribute.contains(word))
     });
     if let Some(attribute) = tied {
-        return Some(format!("has the attribute {attribute}, which ties it to one place"));
+        return Some(format!(
+            "has the attribute {attribute}, which ties it to one place"
+        ));
     }
     if global.ty.size == 0 {
         return Some("has a type of unknown size".to_owned());
+    }
+    let definitions = global.declarations.iter().filter(|one| !one.is_extern);
+    let is_common = definitions.clone().any(|one| one.start.file != global.place.file);
+    if is_common && plan.backend == Backend::Thread {
+        return Some("is defined in two files, and would be two variables of each thread".into());
     }
     let is_local = matches!(global.scope, Scope::Local(_));
     let is_in_macro = global.declarations.iter().any(|one| one.is_in_macro);
     if is_in_macro && (is_local || plan.backend == Backend::Thread) {
         return Some("is declared by a macro: write its declaration out".to_owned());
     }
-    let is_nameless = global.ty.spelling.contains("(unnamed") || global.ty.spelling.contains("(anon");
+    let is_nameless =
+        global.ty.spelling.contains("(unnamed") || global.ty.spelling.contains("(anon");
     if is_local && (global.ty.is_local || is_nameless) && plan.backend == Backend::Context {
         return Some(
             "has a type that only its function knows: move the type to file scope".to_owned(),
@@ -84,7 +92,10 @@ fn obstacle(plan: &Plan<'_>, id: GlobalId) -> Option<String> {
 fn initialisers(plan: &Plan<'_>, edits: &mut Edits) {
     let model = plan.model;
     for one in &model.references {
-        let Some(holder) = one.initialises.filter(|_| one.access != Access::Unevaluated) else {
+        let Some(holder) = one
+            .initialises
+            .filter(|_| one.access != Access::Unevaluated)
+        else {
             continue;
         };
         if !plan.is_private(one.global) {
@@ -92,19 +103,25 @@ fn initialisers(plan: &Plan<'_>, edits: &mut Edits) {
         }
         let (name, holder_name) = (model.global_name(one.global), model.global_name(holder));
         let what = if plan.backend == Backend::Thread {
-            format!("the initialiser of `{holder_name}` needs the address of `{name}`, which each \
-                     thread has elsewhere")
+            format!(
+                "the initialiser of `{holder_name}` needs the address of `{name}`, which each \
+                     thread has elsewhere"
+            )
         } else if one.site.is_in_macro() {
-            format!("a macro in the initialiser of `{holder_name}` names the private `{name}`: \
-                     write it out")
-        } else if !plan.is_private(holder)
-            && plan.decisions[holder].verdict != Verdict::Unused
-        {
-            format!("`{holder_name}` is one for all cores, and holds the address of the private \
-                     `{name}`")
+            format!(
+                "a macro in the initialiser of `{holder_name}` names the private `{name}`: \
+                     write it out"
+            )
+        } else if !plan.is_private(holder) && plan.decisions[holder].verdict != Verdict::Unused {
+            format!(
+                "`{holder_name}` is one for all cores, and holds the address of the private \
+                     `{name}`"
+            )
         } else {
             continue;
         };
-        edits.refused.push(Refusal::new(model.at(one.site.expanded), what));
+        edits
+            .refused
+            .push(Refusal::new(model.at(one.site.expanded), what));
     }
 }

@@ -11,17 +11,17 @@ use std::path::Path;
 ///
 /// # Errors
 /// The output does not compile, which is an error of this compiler or of the flags.
-pub fn verify(
-    model: &Model,
-    folder: &Path,
-    private: &[String],
-) -> Result<Vec<Refusal>, ReadError> {
+pub fn verify(model: &Model, folder: &Path, private: &[String]) -> Result<Vec<Refusal>, ReadError> {
     let units = model.units.iter().map(|unit| {
         let moved = |path: &Path| match path.strip_prefix(&model.root) {
             Ok(inside) => folder.join(inside),
             Err(_) => path.to_owned(),
         };
-        let mut flags: Vec<String> = unit.flags.iter().map(|flag| remapped(flag, &moved)).collect();
+        let mut flags: Vec<String> = unit
+            .flags
+            .iter()
+            .map(|flag| remapped(flag, &moved))
+            .collect();
         flags.push(format!("-I{}", folder.join("flowpin").display()));
         flags.push("-Werror=incompatible-function-pointer-types".to_owned());
         SourceUnit {
@@ -43,7 +43,8 @@ pub fn verify(
             continue;
         };
         let function = &again.function(function).name;
-        let is_ours = function.starts_with("flowpin_init_") || function.starts_with("flowpin_reduce_");
+        let is_ours =
+            function.starts_with("flowpin_init_") || function.starts_with("flowpin_reduce_");
         // `flowpin_own` names the variable for its type only.
         let is_typed = one.site.spelled.is_some_and(|place| {
             let start = place.offset.saturating_sub(OWN.len());

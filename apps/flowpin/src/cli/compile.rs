@@ -1,0 +1,167 @@
+//! `flowpin cc`.
+
+use clap::{Args, Subcommand, ValueEnum, ValueHint};
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// The commands for C programs.
+#[derive(Subcommand, Debug)]
+pub(crate) enum CcCommand {
+    /// Show the state of a program: who uses it, and what would become of it
+    #[command(after_long_help = REPORT_AFTER)]
+    Report(Box<ReportArgs>),
+    /// Write the program with one state for each core
+    #[command(long_about = TRANSFORM_ABOUT, after_long_help = TRANSFORM_AFTER)]
+    Transform(Box<TransformArgs>),
+    /// Compare what a program says about a capture and about its parts
+    #[command(long_about = CHECK_ABOUT, after_long_help = CHECK_AFTER)]
+    Check(Box<CheckArgs>),
+}
+
+/// The sources of a program.
+#[derive(Args, Debug)]
+pub(crate) struct SourceArgs {
+    /// All C sources of the program, its libraries' sources among them
+    #[arg(value_name = "SOURCE", value_hint = ValueHint::FilePath)]
+    #[arg(required_unless_present = "database", conflicts_with = "database")]
+    pub(crate) sources: Vec<PathBuf>,
+
+    /// Take sources and flags from a compilation database (compile_commands.json)
+    #[arg(short = 'p', long = "database", value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) database: Option<PathBuf>,
+
+    /// The compiler's flags for the sources: -I, -D, -std, …
+    #[arg(value_name = "FLAG", last = true)]
+    pub(crate) flags: Vec<String>,
+}
+
+/// The options of `flowpin cc report`.
+#[derive(Args, Debug)]
+pub(crate) struct ReportArgs {
+    #[command(flatten)]
+    pub(crate) sources: SourceArgs,
+
+    /// Print the report as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// The options of `flowpin cc transform`.
+#[derive(Args, Debug)]
+pub(crate) struct TransformArgs {
+    #[command(flatten)]
+    pub(crate) sources: SourceArgs,
+
+    /// The directory for the transformed program; new or empty
+    #[arg(short = 'o', long = "output", value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) output: PathBuf,
+
+    /// How each core gets its own state
+    #[arg(long, value_name = "BACKEND", default_value = "context")]
+    pub(crate) backend: StateBackend,
+
+    /// Replace files of an earlier output
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+/// How each core gets its own state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum StateBackend {
+    /// Functions get the address of the core's state
+    Context,
+    /// Variables become `__thread`: few changes, to compare with
+    Thread,
+}
+
+/// The options of `flowpin cc check`.
+#[derive(Args, Debug)]
+pub(crate) struct CheckArgs {
+    /// What the packets of one core have in common
+    #[arg(long, value_name = "KEY", default_value = "ip_pair")]
+    pub(crate) key: PartKey,
+
+    /// The capture, a pcap file
+    #[arg(short = 'r', long = "read", value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) read: PathBuf,
+
+    /// How many parts the capture is divided into
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    #[arg(value_parser = clap::value_parser!(u32).range(2..=256))]
+    pub(crate) ways: u32,
+
+    /// Leave out lines that begin with TEXT; may be repeated
+    #[arg(long = "ignore", value_name = "TEXT")]
+    pub(crate) ignored: Vec<String>,
+
+    /// The sequential program and its arguments: {} stands for the capture, {out} for a file that
+    /// it writes; without {}, the capture is the last argument
+    #[arg(value_name = "PROGRAM", required = true, trailing_var_arg = true)]
+    #[arg(allow_hyphen_values = true, value_hint = ValueHint::CommandWithArguments)]
+    pub(crate) command: Vec<OsString>,
+}
+
+/// What the packets of one part have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub(crate) enum PartKey {
+    /// Both addresses
+    IpPair,
+    /// Both addresses and ports; fragments go by addresses alone
+    FourTuple,
+}
+
+/// What the long help says first.
+pub(super) const ABOUT: &str = "\
+Makes a sequential C program that analyses packets run on many cores: each core runs the program's \
+own code, unchanged in its control flow, on its own copy of the program's state, and gets the \
+packets of its own connections.
+
+Needs libclang 19.1 or newer when it runs (Debian: libclang-19-dev).";
+
+const REPORT_AFTER: &str = "\
+Examples:
+  flowpin cc report app.c libnids/src/*.c -- -Ilibnids/src
+  flowpin cc report -p build/compile_commands.json --json | jq .counts
+
+Exit codes:
+  0  success
+  1  libclang is missing or too old
+  2  usage error
+  3  a source cannot be read, or does not compile";
+
+const TRANSFORM_ABOUT: &str = "\
+Writes the program with one state for each core, with a run-time and a makefile. `make` builds it; \
+FLOWPIN_WAYS=4 in its environment runs it on four cores.
+
+What cannot be shown to be safe is refused, with file, line and reason, and nothing is written. \
+Lines such as `#pragma flowpin once` in the sources say what the compiler cannot know.";
+
+const TRANSFORM_AFTER: &str = "\
+Examples:
+  flowpin cc transform -o parallel app.c libnids/src/*.c -- -Ilibnids/src
+  make -C parallel LDLIBS='-lnet -lpcap'
+  FLOWPIN_WAYS=4 parallel/program big.pcap
+
+Exit codes:
+  0  success
+  1  the program is refused; libclang is missing or too old; a file could not be written
+  2  usage error; the directory is not empty
+  3  a source cannot be read, or does not compile";
+
+const CHECK_ABOUT: &str = "\
+Runs the sequential program once over a whole capture and once over each of its parts, and compares \
+the lines that it writes, without regard to their order. If they are the same, the program is \
+connection-affine, and may run on many cores. Programs that count by host, such as scan detectors, \
+are not.";
+
+const CHECK_AFTER: &str = "\
+Examples:
+  flowpin cc check --key ip_pair -r big.pcap ./app
+  flowpin cc check --key four_tuple -r big.pcap --ignore '#' ./app -q {} {out}
+
+Exit codes:
+  0  the same lines
+  1  other lines, or the program failed
+  2  usage error
+  3  the capture cannot be read";

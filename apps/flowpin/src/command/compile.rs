@@ -1,0 +1,205 @@
+//! `flowpin cc`: reports on C programs, their transformation, and the check whether it is allowed.
+
+use super::print;
+use crate::cli::{CcCommand, CheckArgs, PartKey, SourceArgs, StateBackend, TransformArgs};
+use crate::exit::{Exit, Failure};
+use crate::tell::tell;
+use anyhow::{Context, anyhow};
+use flowpin_cc::model::{Model, Texts};
+use flowpin_cc::{Answer, Backend, CheckError, Key, Output, Question, ReadError, Sources};
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Runs `flowpin cc`.
+pub(crate) fn compile(what: &CcCommand) -> Result<Exit, Failure> {
+    match what {
+        CcCommand::Report(args) => report(&args.sources, args.json),
+        CcCommand::Transform(args) => transform(args),
+        CcCommand::Check(args) => check(args),
+    }
+}
+
+/// The program's model, and its text.
+fn read(args: &SourceArgs) -> Result<(Model, Texts), Failure> {
+    let sources = match &args.database {
+        Some(path) => Sources::of_database(path),
+        None => {
+            let here = std::env::current_dir().map_err(Failure::failed)?;
+            Sources::of_files(&here, &args.sources, &args.flags)
+        }
+    };
+    let sources = sources.map_err(Failure::unreadable)?;
+    let model = flowpin_cc::collect(&sources).map_err(|error| match error {
+        ReadError::Library(_) => Failure::failed(error),
+        ReadError::Compile { .. } => Failure::unreadable(error),
+    })?;
+    let texts = Texts::read(&model.files).map_err(|(path, why)| {
+        Failure::unreadable(anyhow!(why).context(format!("cannot read {}", path.display())))
+    })?;
+    Ok((model, texts))
+}
+
+fn report(sources: &SourceArgs, is_json: bool) -> Result<Exit, Failure> {
+    let (model, texts) = read(sources)?;
+    let report = flowpin_cc::report(&model, &texts);
+    print(&match is_json {
+        true => serde_json::to_string_pretty(&report).map_err(Failure::failed)? + "\n",
+        false => flowpin_cc::report_text(&report),
+    })?;
+    Ok(Exit::Done)
+}
+
+fn transform(args: &TransformArgs) -> Result<Exit, Failure> {
+    let (model, texts) = read(&args.sources)?;
+    is_free(&args.output, &model, args.force)?;
+    let backend = match args.backend {
+        StateBackend::Context => Backend::Context,
+        StateBackend::Thread => Backend::Thread,
+    };
+    let output = match flowpin_cc::transform(&model, &texts, backend) {
+        Ok(output) => output,
+        Err(refusals) => return refused(&refusals),
+    };
+    write(&output, &args.output)
+        .with_context(|| format!("cannot write to {}", args.output.display()))
+        .map_err(Failure::failed)?;
+    if backend == Backend::Context {
+        let folder = args.output.canonicalize().map_err(Failure::failed)?;
+        let left = flowpin_cc::verify(&model, &folder, &output.private);
+        let left = left
+            .context("the output does not compile; please report it with the program")
+            .map_err(Failure::failed)?;
+        if !left.is_empty() {
+            return refused(&left);
+        }
+    }
+    for note in &output.notes {
+        tell(format_args!(
+            "note: {note} is not compiled with these flags, and is left as it is"
+        ));
+    }
+    let mut text = format!(
+        "{}: {} lines changed or added; {} variables are private to each core\n",
+        args.output.display(),
+        output.changed,
+        output.private.len()
+    );
+    let _ = writeln!(
+        text,
+        "next: make -C {0}, then FLOWPIN_WAYS=N {0}/program",
+        args.output.display()
+    );
+    print(&text)?;
+    Ok(Exit::Done)
+}
+
+fn refused(refusals: &[flowpin_cc::Refusal]) -> Result<Exit, Failure> {
+    for refusal in refusals {
+        tell(format_args!("{refusal}"));
+    }
+    let count = refusals.len();
+    let places = if count == 1 { "place" } else { "places" };
+    Err(Failure::failed(anyhow!(
+        "refused: {count} {places} cannot be shown to be safe"
+    )))
+}
+
+/// An output never replaces the program itself, and an earlier output only with `--force`.
+fn is_free(folder: &Path, model: &Model, force: bool) -> Result<(), Failure> {
+    let real = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    let mut files = model.files.iter();
+    if let Some(inside) = files.find(|file| file.path.starts_with(&real)) {
+        return Err(Failure::usage(anyhow!(
+            "{} holds the program itself ({}): name another directory",
+            folder.display(),
+            inside.path.display()
+        )));
+    }
+    if real.is_file() {
+        return Err(Failure::usage(anyhow!("{} is a file", folder.display())));
+    }
+    let is_used = fs::read_dir(&real).is_ok_and(|mut entries| entries.next().is_some());
+    let is_ours = real.join("flowpin/flowpin_cc.h").is_file();
+    if is_used && !(force && is_ours) {
+        let what = match is_ours {
+            true => "holds an earlier output: --force replaces it",
+            false => "is not empty, and holds no earlier output",
+        };
+        return Err(Failure::usage(anyhow!("{} {what}", folder.display())));
+    }
+    Ok(())
+}
+
+fn write(output: &Output, folder: &Path) -> anyhow::Result<()> {
+    for file in &output.files {
+        let path = folder.join(&file.path);
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent)?;
+        }
+        fs::write(&path, &file.text).with_context(|| path.display().to_string())?;
+    }
+    Ok(())
+}
+
+fn check(args: &CheckArgs) -> Result<Exit, Failure> {
+    let folder = tempfile::tempdir().map_err(Failure::failed)?;
+    let question = Question {
+        command: args.command.clone(),
+        capture: args.read.clone(),
+        key: match args.key {
+            PartKey::IpPair => Key::IpPair,
+            PartKey::FourTuple => Key::FourTuple,
+        },
+        ways: args.ways,
+        ignored: args.ignored.clone(),
+        folder: PathBuf::from(folder.path()),
+    };
+    let answer = flowpin_cc::check(&question).map_err(|error| match error {
+        CheckError::Capture(_) => Failure::unreadable(error),
+        _ => Failure::failed(error),
+    })?;
+    print(&verdict(&answer, args))?;
+    Ok(match answer.is_affine() {
+        true => Exit::Done,
+        false => Exit::Failed,
+    })
+}
+
+/// What the check found, in words.
+fn verdict(answer: &Answer, args: &CheckArgs) -> String {
+    let mut out = String::new();
+    let packets: Vec<String> = answer.packets.iter().map(u64::to_string).collect();
+    let _ = writeln!(
+        out,
+        "{} lines about the whole capture; parts of {} packets",
+        answer.lines,
+        packets.join(", ")
+    );
+    if answer.is_affine() {
+        let _ = writeln!(
+            out,
+            "connection-affine: the {} parts together give the same lines",
+            args.ways
+        );
+        return out;
+    }
+    let missing: usize = answer.missing.values().sum();
+    let added: usize = answer.added.values().sum();
+    let _ = writeln!(
+        out,
+        "NOT connection-affine under this key: {missing} lines are missing, {added} are other ones. \
+         A parallel run would be wrong. Totals of the whole run may be left out with --ignore"
+    );
+    for (sign, lines) in [("-", &answer.missing), ("+", &answer.added)] {
+        for line in lines.keys().take(LINES_SHOWN) {
+            let _ = writeln!(out, "{sign} {line}");
+        }
+        if lines.len() > LINES_SHOWN {
+            let _ = writeln!(out, "{sign} … and {} more", lines.len() - LINES_SHOWN);
+        }
+    }
+    out
+}
+
+const LINES_SHOWN: usize = 5;

@@ -1,0 +1,2 @@
+int shared_count;
+int bump(void) { return ++shared_count; }

@@ -1,0 +1,2 @@
+#include "counter.h"
+int other(void) { return ++counter; }

@@ -1,0 +1,6 @@
+/* refused: a macro names a private variable in one use and something else in another */
+static int count;
+#define BUMP() (count++)
+static void global_one(void) { BUMP(); }
+static int local_one(void) { int count = 0; BUMP(); return count; }
+int main(void) { global_one(); return local_one() - 1; }

@@ -1,0 +1,3 @@
+/* refused: give it one type */
+extern int value;
+int main(void) { return value++; }

@@ -1,0 +1,2 @@
+char value;
+char *where(void) { value = 1; return &value; }

@@ -1,0 +1,4 @@
+/* refused: the words are */
+#pragma flowpin sharded count
+static int count;
+int main(void) { return count++; }

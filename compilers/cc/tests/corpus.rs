@@ -1,0 +1,144 @@
+//! Each case of `cases`: the transformed program says what the sequential one says, on one core and
+//! on two, or the program is refused with the reason that the case names.
+
+mod tools;
+
+use flowpin_cc::{Backend, Sources, collect, model::Texts, transform, verify};
+use std::fs;
+use std::path::{Path, PathBuf};
+use tools::{compilers, has_libclang, run, skipped, write};
+
+/// A case's sources, flags, and the reason for which it is refused.
+struct Case {
+    name: String,
+    sources: Vec<PathBuf>,
+    flags: Vec<String>,
+    refused: Option<String>,
+}
+
+fn cases() -> Vec<Case> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
+    let mut cases: Vec<Case> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| case(&entry.unwrap().path()))
+        .collect();
+    cases.sort_by(|a, b| a.name.cmp(&b.name));
+    cases
+}
+
+fn case(path: &Path) -> Case {
+    let (sources, main) = if path.is_dir() {
+        let mut sources: Vec<PathBuf> = fs::read_dir(path)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| path.extension().is_some_and(|ending| ending == "c"))
+            .collect();
+        sources.sort();
+        (sources, path.join("main.c"))
+    } else {
+        (vec![path.to_owned()], path.to_owned())
+    };
+    let text = fs::read_to_string(main).unwrap();
+    let first = text.lines().next().unwrap_or_default();
+    let after = |word: &str| {
+        let rest = first.split_once(word)?.1;
+        Some(rest.trim_end_matches("*/").trim().to_owned())
+    };
+    Case {
+        name: path.file_stem().unwrap().to_string_lossy().into_owned(),
+        sources,
+        flags: after("flags:").into_iter().collect(),
+        refused: after("refused:"),
+    }
+}
+
+fn check(case: &Case, backend: Backend) {
+    let name = &case.name;
+    let here = std::env::current_dir().unwrap();
+    let sources = Sources::of_files(&here, &case.sources, &case.flags).unwrap();
+    let model = collect(&sources).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let texts = Texts::read(&model.files).unwrap();
+    let output = match (transform(&model, &texts, backend), &case.refused) {
+        (Ok(output), None) => output,
+        (Err(refusals), Some(reason)) => {
+            let all: Vec<String> = refusals.iter().map(ToString::to_string).collect();
+            assert!(all.iter().any(|one| one.contains(reason)), "{name}: {all:?}");
+            assert!(all.iter().all(|one| one.contains(".c:")), "{name}: no line: {all:?}");
+            return;
+        }
+        // What is refused because of the context need not be with the other backend.
+        (Ok(_), Some(_)) if backend == Backend::Thread => return,
+        (Ok(_), Some(reason)) => panic!("{name}: not refused: {reason}"),
+        (Err(_), None) if backend == Backend::Thread => return,
+        (Err(refusals), None) => panic!("{name}: {refusals:?}"),
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path().canonicalize().unwrap();
+    write(&output, &folder);
+    if backend == Backend::Context {
+        let left = verify(&model, &folder, &output.private).unwrap();
+        assert!(left.is_empty(), "{name}: {left:?}");
+    }
+    for compiler in compilers() {
+        let mut sequential = std::process::Command::new(compiler);
+        let program = folder.join("sequential");
+        sequential.args(&case.sources).args(&case.flags).args(["-w", "-o"]);
+        run(sequential.arg(&program), name);
+        let expected = run(&mut std::process::Command::new(&program), name);
+        let mut make = std::process::Command::new("make");
+        make.args(["-B", "-s", "-C"]).arg(&folder).arg(format!("CC={compiler}"));
+        run(make.arg("CFLAGS=-O1 -Wall -Werror"), &format!("{name} {compiler} {backend:?}"));
+        for ways in ["1", "2"] {
+            let mut parallel = std::process::Command::new(folder.join("program"));
+            parallel.env("FLOWPIN_WAYS", ways);
+            let said = run(&mut parallel, &format!("{name} {compiler} {backend:?} {ways}"));
+            assert_eq!(said, expected, "{name}: {compiler}, {backend:?}, {ways} ways");
+        }
+    }
+}
+
+/// Every corner case of C is transformed, or refused with its place.
+#[test]
+fn cases_are_transformed_or_refused() {
+    if let Some(why) = has_libclang().or_else(|| compilers().is_empty().then_some("cc")) {
+        return skipped(why);
+    }
+    for case in cases() {
+        check(&case, Backend::Context);
+    }
+}
+
+/// The second backend gives the same programs.
+#[test]
+fn cases_say_the_same_with_thread_local_variables() {
+    if let Some(why) = has_libclang().or_else(|| compilers().is_empty().then_some("cc")) {
+        return skipped(why);
+    }
+    for case in cases() {
+        check(&case, Backend::Thread);
+    }
+}
+
+/// A program is transformed once: its output is recognised.
+#[test]
+fn the_output_is_not_transformed_again() {
+    if let Some(why) = has_libclang() {
+        return skipped(why);
+    }
+    let all = cases();
+    let case = all.iter().find(|case| case.name == "local_static").unwrap();
+    let sources = Sources::of_files(Path::new("."), &case.sources, &[]).unwrap();
+    let model = collect(&sources).unwrap();
+    let texts = Texts::read(&model.files).unwrap();
+    let output = transform(&model, &texts, Backend::Context).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    write(&output, folder.path());
+    let again = folder.path().join("local_static.c");
+    let flags = [format!("-I{}", folder.path().join("flowpin").display())];
+    let sources = Sources::of_files(folder.path(), &[again], &flags).unwrap();
+    let model = collect(&sources).unwrap();
+    let texts = Texts::read(&model.files).unwrap();
+    let refusals = transform(&model, &texts, Backend::Context).unwrap_err();
+    let names_it = |one: &flowpin_cc::Refusal| one.what.contains("is this its output?");
+    assert!(refusals.iter().any(names_it), "{refusals:?}");
+}
