@@ -62,8 +62,14 @@ fn check(case: &Case, backend: Backend) {
         (Ok(output), None) => output,
         (Err(refusals), Some(reason)) => {
             let all: Vec<String> = refusals.iter().map(ToString::to_string).collect();
-            assert!(all.iter().any(|one| one.contains(reason)), "{name}: {all:?}");
-            assert!(all.iter().all(|one| one.contains(".c:")), "{name}: no line: {all:?}");
+            assert!(
+                all.iter().any(|one| one.contains(reason)),
+                "{name}: {all:?}"
+            );
+            assert!(
+                all.iter().all(|one| one.contains(".c:")),
+                "{name}: no line: {all:?}"
+            );
             return;
         }
         // What is refused because of the context need not be with the other backend.
@@ -82,17 +88,31 @@ fn check(case: &Case, backend: Backend) {
     for compiler in compilers() {
         let mut sequential = std::process::Command::new(compiler);
         let program = folder.join("sequential");
-        sequential.args(&case.sources).args(&case.flags).args(["-w", "-o"]);
+        sequential
+            .args(&case.sources)
+            .args(&case.flags)
+            .args(["-w", "-o"]);
         run(sequential.arg(&program), name);
         let expected = run(&mut std::process::Command::new(&program), name);
         let mut make = std::process::Command::new("make");
-        make.args(["-B", "-s", "-C"]).arg(&folder).arg(format!("CC={compiler}"));
-        run(make.arg("CFLAGS=-O1 -Wall -Werror"), &format!("{name} {compiler} {backend:?}"));
+        make.args(["-B", "-s", "-C"])
+            .arg(&folder)
+            .arg(format!("CC={compiler}"));
+        run(
+            make.arg("CFLAGS=-O1 -Wall -Werror"),
+            &format!("{name} {compiler} {backend:?}"),
+        );
         for ways in ["1", "2"] {
             let mut parallel = std::process::Command::new(folder.join("program"));
             parallel.env("FLOWPIN_WAYS", ways);
-            let said = run(&mut parallel, &format!("{name} {compiler} {backend:?} {ways}"));
-            assert_eq!(said, expected, "{name}: {compiler}, {backend:?}, {ways} ways");
+            let said = run(
+                &mut parallel,
+                &format!("{name} {compiler} {backend:?} {ways}"),
+            );
+            assert_eq!(
+                said, expected,
+                "{name}: {compiler}, {backend:?}, {ways} ways"
+            );
         }
     }
 }

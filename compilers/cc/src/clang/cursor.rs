@@ -28,13 +28,14 @@ pub(crate) mod kind {
         CXCursor_ArraySubscriptExpr as ARRAY_SUBSCRIPT, CXCursor_BinaryOperator as BINARY,
         CXCursor_CStyleCastExpr as CAST, CXCursor_CallExpr as CALL,
         CXCursor_CompoundAssignOperator as COMPOUND_ASSIGN, CXCursor_ConditionalOperator as CHOICE,
-        CXCursor_DeclRefExpr as DECL_REF, CXCursor_FieldDecl as FIELD,
-        CXCursor_FunctionDecl as FUNCTION, CXCursor_InitListExpr as INIT_LIST,
-        CXCursor_MacroDefinition as MACRO_DEFINITION, CXCursor_MemberRef as DESIGNATOR,
-        CXCursor_MemberRefExpr as MEMBER_REF, CXCursor_ParenExpr as PAREN,
-        CXCursor_ParmDecl as PARAMETER, CXCursor_TranslationUnit as UNIT,
-        CXCursor_UnaryExpr as SIZEOF, CXCursor_UnaryOperator as UNARY,
-        CXCursor_UnexposedExpr as UNEXPOSED, CXCursor_VarDecl as VARIABLE,
+        CXCursor_DeclRefExpr as DECL_REF, CXCursor_DeclStmt as DECLARATION,
+        CXCursor_FieldDecl as FIELD, CXCursor_FunctionDecl as FUNCTION,
+        CXCursor_InitListExpr as INIT_LIST, CXCursor_MacroDefinition as MACRO_DEFINITION,
+        CXCursor_MemberRef as DESIGNATOR, CXCursor_MemberRefExpr as MEMBER_REF,
+        CXCursor_ParenExpr as PAREN, CXCursor_ParmDecl as PARAMETER,
+        CXCursor_TranslationUnit as UNIT, CXCursor_UnaryExpr as SIZEOF,
+        CXCursor_UnaryOperator as UNARY, CXCursor_UnexposedExpr as UNEXPOSED,
+        CXCursor_VarDecl as VARIABLE,
     };
 }
 

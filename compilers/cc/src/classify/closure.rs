@@ -4,7 +4,7 @@
 //! What calls through a pointer needs none: a function whose address is taken has a callback with
 //! its old parameters, which finds the context of the thread that runs it.
 
-use crate::model::{Access, FunctionId, GlobalId, Model};
+use crate::model::{FunctionId, GlobalId, Model};
 use std::collections::{HashMap, HashSet};
 
 /// Functions by why they need the context.
@@ -23,7 +23,7 @@ impl Closure {
         let direct: HashSet<FunctionId> = model
             .references
             .iter()
-            .filter(|one| one.access != Access::Unevaluated && is_private(one.global))
+            .filter(|one| model.needs_state(one) && is_private(one.global))
             .filter_map(|one| one.inside)
             .collect();
         let mut callers: HashMap<FunctionId, Vec<FunctionId>> = HashMap::new();

@@ -16,7 +16,7 @@ impl Collector {
         cursor: Cursor<'_>,
         function: Option<FunctionId>,
     ) -> Option<GlobalId> {
-        let declaration = self.global_declaration(cursor)?;
+        let declaration = self.global_declaration(cursor, function.is_some())?;
         let id = self.global(cursor, function)?;
         let initialiser = cursor.initialiser();
         let ty = cursor.type_info();
@@ -115,12 +115,22 @@ impl Collector {
         }
     }
 
-    fn global_declaration(&mut self, cursor: Cursor<'_>) -> Option<GlobalDeclaration> {
-        let (start, end) = cursor.extent()?;
+    fn global_declaration(
+        &mut self,
+        cursor: Cursor<'_>,
+        is_local: bool,
+    ) -> Option<GlobalDeclaration> {
+        let (mut start, mut end) = cursor.extent()?;
+        // Of several variables in one statement, libclang says of the first alone where it begins.
+        if let (true, Some((first, last))) = (is_local, &self.statement) {
+            start = first.clone();
+            end.offset = last.offset.saturating_sub(1);
+        }
         let spelled = cursor.spelled_extent();
         let name = self.site(cursor)?;
         Some(GlobalDeclaration {
-            is_in_macro: name.is_in_macro() || spelled.is_none_or(|(first, _)| first != start),
+            is_in_macro: name.is_in_macro()
+                || spelled.is_none_or(|(first, _)| first.file != start.file),
             start: self.files.place(&start)?,
             end: end.offset as usize,
             name: name.spelled,

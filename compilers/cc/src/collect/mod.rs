@@ -10,7 +10,7 @@ mod places;
 mod usage;
 mod walk;
 
-use crate::clang::{Cursor, Library, LibraryError, RawUnit, kind};
+use crate::clang::{Cursor, Library, LibraryError, RawPlace, RawUnit, kind};
 use crate::model::{FunctionId, GlobalId, Model, Reference, Site, UnitFacts};
 use crate::program::{SourceUnit, Sources};
 use flow::Flows;
@@ -53,6 +53,8 @@ struct Collector {
     functions: HashMap<String, FunctionId>,
     seen: Seen,
     flows: Flows,
+    /// The declaration statement that is being read.
+    statement: Option<(RawPlace, RawPlace)>,
     /// The unit that is being read.
     unit: usize,
 }
@@ -78,6 +80,7 @@ impl Collector {
             functions: HashMap::new(),
             seen: Seen::default(),
             flows: Flows::default(),
+            statement: None,
             unit: 0,
         }
     }

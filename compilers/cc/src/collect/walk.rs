@@ -39,6 +39,7 @@ impl Collector {
                 }
             }
             kind::FUNCTION => return self.function(cursor),
+            kind::DECLARATION => self.statement = cursor.extent(),
             _ => {}
         }
         if cursor.kind() == clang_sys::CXCursor_ReturnStmt {

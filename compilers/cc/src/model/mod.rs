@@ -238,6 +238,14 @@ impl Model {
         &self.functions[id]
     }
 
+    /// Whether a use names the variable where it is, or its type only. A function's static has no
+    /// other name left once it is private.
+    #[must_use]
+    pub fn needs_state(&self, one: &Reference) -> bool {
+        let is_local = matches!(self.global(one.global).scope, Scope::Local(_));
+        one.access != Access::Unevaluated || is_local
+    }
+
     /// The name that messages use: `buf in adres` for a static of a function.
     #[must_use]
     pub fn global_name(&self, id: GlobalId) -> String {

@@ -73,7 +73,10 @@ fn parameters(
         Inside::Nothing => edits.insert(model, at(open), Slot::Argument, PARAMETER),
         Inside::Void(start, end) => edits.replace(model, at(start), end - start, PARAMETER),
         Inside::Something => {
-            let types_follow = declaration.is_definition.then(|| old_style(text, open)).flatten();
+            let types_follow = declaration
+                .is_definition
+                .then(|| old_style(text, open))
+                .flatten();
             if let Some(close) = types_follow {
                 edits.insert(model, at(open), Slot::Argument, "flowpin, ");
                 let declared = format!(" {PARAMETER};");
@@ -179,9 +182,8 @@ pub(super) fn refuse_other_threads(plan: &Plan<'_>, edits: &mut Edits) {
         let is_ours = plan.closure.all.contains(&taken.function);
         if is_ours && OTHER_THREADS.contains(&to.as_str()) {
             let name = &plan.model.function(taken.function).name;
-            let what = format!(
-                "{to} may call `{name}`, which uses private state, where no core is known"
-            );
+            let what =
+                format!("{to} may call `{name}`, which uses private state, where no core is known");
             let place = plan.model.at(taken.name.expanded);
             edits.refused.push(Refusal::new(place, what));
         }

@@ -19,7 +19,7 @@ pub(super) fn edit(plan: &Plan<'_>, edits: &mut Edits) {
 /// Each use of a private variable.
 fn names(plan: &Plan<'_>, edits: &mut Edits) {
     for one in &plan.model.references {
-        let is_use = one.initialises.is_none() && one.access != Access::Unevaluated;
+        let is_use = one.initialises.is_none() && plan.model.needs_state(one);
         if !is_use || !plan.is_private(one.global) {
             continue;
         }

@@ -2,7 +2,7 @@
 
 use super::Refusal;
 use crate::classify::{Decision, Verdict};
-use crate::model::{Access, FunctionId, GlobalId, Model, Place, Scope, Texts};
+use crate::model::{FunctionId, GlobalId, Model, Place, Scope, Texts};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The structures.
@@ -194,7 +194,7 @@ fn users(model: &Model, globals: &[GlobalId]) -> HashMap<GlobalId, Vec<FunctionI
     let wanted: HashSet<_> = globals.iter().copied().collect();
     let mut users: HashMap<GlobalId, Vec<FunctionId>> = HashMap::new();
     for one in &model.references {
-        if wanted.contains(&one.global) && one.access != Access::Unevaluated {
+        if wanted.contains(&one.global) && model.needs_state(one) {
             users.entry(one.global).or_default().extend(one.inside);
         }
     }

@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn closing_brackets_match() {
         let text = b"(a, \")\" /* ) */, ')', (b)) c";
-        assert_eq!(closing(text, 1), Some(26));
+        assert_eq!(closing(text, 1), Some(25));
     }
 
     /// Names in comments and strings are none.

@@ -69,7 +69,9 @@ fn obstacle(plan: &Plan<'_>, id: GlobalId) -> Option<String> {
         return Some("has a type of unknown size".to_owned());
     }
     let definitions = global.declarations.iter().filter(|one| !one.is_extern);
-    let is_common = definitions.clone().any(|one| one.start.file != global.place.file);
+    let is_common = definitions
+        .clone()
+        .any(|one| one.start.file != global.place.file);
     if is_common && plan.backend == Backend::Thread {
         return Some("is defined in two files, and would be two variables of each thread".into());
     }

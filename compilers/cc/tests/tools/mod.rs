@@ -14,7 +14,9 @@ pub fn compilers() -> Vec<&'static str> {
         has_pcap && version.is_ok() && make.is_ok()
     };
     let gcc = ["cc"].into_iter().find(|name| is_there(name));
-    let clang = ["clang-19", "clang"].into_iter().find(|name| is_there(name));
+    let clang = ["clang-19", "clang"]
+        .into_iter()
+        .find(|name| is_there(name));
     gcc.into_iter().chain(clang).collect()
 }
 
@@ -46,9 +48,15 @@ pub fn write(output: &Output, folder: &Path) {
 
 /// What a command prints; it must succeed.
 pub fn run(command: &mut Command, what: &str) -> String {
-    let output = command.output().unwrap_or_else(|error| panic!("{what}: {error}"));
+    let output = command
+        .output()
+        .unwrap_or_else(|error| panic!("{what}: {error}"));
     let (out, err) = (&output.stdout, &output.stderr);
     let (out, err) = (String::from_utf8_lossy(out), String::from_utf8_lossy(err));
-    assert!(output.status.success(), "{what}: {}\n{out}{err}", output.status);
+    assert!(
+        output.status.success(),
+        "{what}: {}\n{out}{err}",
+        output.status
+    );
     out.into_owned()
 }
