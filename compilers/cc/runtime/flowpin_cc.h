@@ -30,6 +30,8 @@ int flowpin_rand(void);
 void flowpin_srand(unsigned seed);
 long flowpin_random(void);
 void flowpin_srandom(unsigned seed);
+int flowpin_fork(void);
+int flowpin_daemon(int keeps_directory, int keeps_output);
 void flowpin_exit(int code) __attribute__((noreturn));
 struct pcap *flowpin_pcap_open_offline(const char *path, char *error);
 int flowpin_pcap_setfilter(struct pcap *capture, struct bpf_program *filter);

@@ -53,6 +53,9 @@ void flowpin_finish(int code) __attribute__((noreturn));
 /* The capture that the first worker has opened, for the thread that reads it. */
 void flowpin_source_opened(pcap_t *capture);
 
+/* What ends a sequential program's reading ends it for all cores. */
+extern _Atomic int flowpin_stops_input;
+
 void flowpin_mark(struct flowpin_worker *worker, int is_end);
 int flowpin_merge(struct flowpin_worker *workers, int count);
 void flowpin_die(const char *what) __attribute__((noreturn));

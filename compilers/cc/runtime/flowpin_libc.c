@@ -3,9 +3,11 @@
 #include "flowpin_core.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 static _Thread_local char *cursor;
 static _Thread_local struct tm broken_down;
@@ -46,6 +48,20 @@ long flowpin_random(void) {
 
 void flowpin_srand(unsigned seed) { flowpin_srandom(seed); }
 int flowpin_rand(void) { return (int)flowpin_random(); }
+
+/* A child would have one core only. */
+static int refuse_child(const char *what) {
+  fprintf(stderr, "flowpin: %s fails on several cores: start the program in the foreground\n", what);
+  errno = ENOSYS;
+  return -1;
+}
+
+int flowpin_fork(void) { return flowpin_worker ? refuse_child("fork") : (int)fork(); }
+
+int flowpin_daemon(int keeps_directory, int keeps_output) {
+  if (flowpin_worker) return refuse_child("daemon");
+  return daemon(keeps_directory, keeps_output);
+}
 
 void flowpin_exit(int code) {
   if (!flowpin_worker) exit(code);

@@ -148,7 +148,10 @@ int flowpin_pcap_next_ex(pcap_t *capture, struct pcap_pkthdr **header, const uns
 
 void flowpin_pcap_breakloop(pcap_t *capture) {
   if (!flowpin_worker) pcap_breakloop(capture);
-  else flowpin_worker->stops = 1;
+  else {
+    flowpin_worker->stops = 1;
+    atomic_store(&flowpin_stops_input, 1);
+  }
 }
 
 void flowpin_pcap_close(pcap_t *capture) {

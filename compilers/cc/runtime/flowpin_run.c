@@ -8,6 +8,7 @@
 #include "flowpin_core.h"
 
 #include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,6 +16,8 @@
 _Thread_local struct flowpin_worker *flowpin_worker;
 static _Thread_local struct flowpin_core *self;
 int flowpin_ways;
+_Atomic int flowpin_stops_input;
+static sigset_t signals_of_program;
 
 #define RING_BYTES (4ul << 20)
 #define WAYS_MAX 256
@@ -111,7 +114,10 @@ void flowpin_finish(int code) {
   worker->code = code;
   flowpin_ring_abandon(&worker->ring);
   pthread_mutex_lock(&lock);
-  if (worker->is_in_packets) packets_count--;
+  if (worker->is_in_packets) {
+    packets_count--;
+    atomic_store(&flowpin_stops_input, 1);
+  }
   finished[worker->number] = 1;
   finished_count++;
   if (turn == worker->number) pass_turn(worker->number + 1);
@@ -155,6 +161,8 @@ static struct flowpin_core *new_core(void) {
 static void *run_worker(void *given) {
   struct flowpin_worker *worker = given;
   flowpin_worker = worker;
+  /* Handlers run on the first core alone: its state is theirs. */
+  if (worker->number == 0) pthread_sigmask(SIG_SETMASK, &signals_of_program, 0);
   pin(worker->number);
   self = worker->core = new_core();
   pthread_mutex_lock(&lock);
@@ -193,6 +201,7 @@ static void dispatch(pcap_t *capture) {
   int link_type = pcap_datalink(capture), outcome;
   memset(&last, 0, sizeof last);
   while ((outcome = pcap_next_ex(capture, &header, &data)) >= 0) {
+    if (atomic_load_explicit(&flowpin_stops_input, memory_order_relaxed)) break;
     if (outcome == 0) continue;
     unsigned hash = flowpin_hash(flowpin_program.key, link_type, data, header->caplen);
     give(&workers[hash % (unsigned)flowpin_ways], FLOWPIN_PACKET, header, data);
@@ -248,6 +257,13 @@ int main(int argc, char **argv) {
     if (flowpin_ring_make(&worker->ring, RING_BYTES)) flowpin_die("no memory for a ring");
     worker->ring.capacity = RING_BYTES;
   }
+  sigset_t all;
+  sigfillset(&all);
+  sigdelset(&all, SIGSEGV);
+  sigdelset(&all, SIGBUS);
+  sigdelset(&all, SIGFPE);
+  sigdelset(&all, SIGILL);
+  pthread_sigmask(SIG_SETMASK, &all, &signals_of_program);
   for (int number = 0; number < flowpin_ways; number++)
     if (pthread_create(&workers[number].thread, 0, run_worker, &workers[number]))
       flowpin_die("cannot start a thread");

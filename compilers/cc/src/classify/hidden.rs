@@ -7,6 +7,8 @@ pub enum Hidden {
     PerCore(&'static str),
     /// It is safe to call from several threads; its effect concerns all cores.
     Process(&'static str),
+    /// It is safe before packets come, because cores start one after another.
+    AtStart(&'static str),
     /// It cannot be called by a program that runs on several cores.
     Refused(&'static str),
 }
@@ -21,6 +23,7 @@ pub fn hidden(name: &str) -> Option<Hidden> {
     let per_core = named(PER_CORE).map(Hidden::PerCore);
     per_core
         .or_else(|| named(PROCESS).map(Hidden::Process))
+        .or_else(|| named(AT_START).map(Hidden::AtStart))
         .or_else(|| named(REFUSED).map(Hidden::Refused))
 }
 
@@ -44,6 +47,8 @@ const PER_CORE: &[(&str, &str)] = &[
     ("fopen", "an output of its own for each core"),
     ("fclose", "an output of its own for each core"),
     ("exit", "the end of one core"),
+    ("fork", "fails on several cores"),
+    ("daemon", "fails on several cores"),
     ("pcap_open_offline", "the capture"),
     ("pcap_setfilter", "the capture"),
     ("pcap_loop", "the capture"),
@@ -78,30 +83,7 @@ const PROCESS: &[(&str, &str)] = &[
     ("sleep", "the clock"),
 ];
 
-const REFUSED: &[(&str, &str)] = &[
-    (
-        "pthread_create",
-        "starts a thread that would belong to no core",
-    ),
-    (
-        "thrd_create",
-        "starts a thread that would belong to no core",
-    ),
-    (
-        "g_thread_create_full",
-        "starts a thread that would belong to no core",
-    ),
-    (
-        "g_thread_new",
-        "starts a thread that would belong to no core",
-    ),
-    ("fork", "leaves the other cores behind"),
-    ("vfork", "leaves the other cores behind"),
-    ("daemon", "leaves the other cores behind"),
-    ("alarm", "one timer for all cores"),
-    ("setitimer", "one timer for all cores"),
-    ("drand48", "one generator for all cores"),
-    ("lrand48", "one generator for all cores"),
+const AT_START: &[(&str, &str)] = &[
     ("gethostbyname", "one buffer for all cores"),
     ("gethostbyaddr", "one buffer for all cores"),
     ("getservbyname", "one buffer for all cores"),
@@ -119,4 +101,27 @@ const REFUSED: &[(&str, &str)] = &[
     ("ttyname", "one buffer for all cores"),
     ("setenv", "changes the environment of all cores"),
     ("putenv", "changes the environment of all cores"),
+];
+
+const REFUSED: &[(&str, &str)] = &[
+    (
+        "pthread_create",
+        "starts a thread that would belong to no core",
+    ),
+    (
+        "thrd_create",
+        "starts a thread that would belong to no core",
+    ),
+    (
+        "g_thread_create_full",
+        "starts a thread that would belong to no core",
+    ),
+    (
+        "g_thread_new",
+        "starts a thread that would belong to no core",
+    ),
+    ("alarm", "one timer for all cores"),
+    ("setitimer", "one timer for all cores"),
+    ("drand48", "one generator for all cores"),
+    ("lrand48", "one generator for all cores"),
 ];

@@ -158,7 +158,7 @@ fn takes_signal(parameters: &[String]) -> bool {
 /// Functions that may run while packets come: those whose address is taken, those that ask for
 /// packets, and all that they call.
 #[must_use]
-pub fn running(model: &Model) -> HashSet<FunctionId> {
+pub(crate) fn running(model: &Model) -> HashSet<FunctionId> {
     let mut work: Vec<FunctionId> = model.addresses.iter().map(|one| one.function).collect();
     for call in &model.calls {
         let name = model.function(call.callee).name.as_str();

@@ -123,7 +123,7 @@ pub struct HiddenReport {
     pub function: String,
     /// What it keeps.
     pub state: &'static str,
-    /// `per_core`, `process` or `refused`.
+    /// `per_core`, `process`, `at_start` or `refused`.
     pub treatment: &'static str,
     /// Where.
     pub places: Vec<String>,
@@ -292,6 +292,7 @@ fn hidden_state(model: &Model) -> Vec<HiddenReport> {
         let (state, treatment) = match known {
             Some(Hidden::PerCore(state)) => (state, "per_core"),
             Some(Hidden::Process(state)) => (state, "process"),
+            Some(Hidden::AtStart(state)) => (state, "at_start"),
             Some(Hidden::Refused(state)) => (state, "refused"),
             None => continue,
         };

@@ -160,6 +160,7 @@ fn rest(out: &mut String, report: &Report) {
         for one in &report.hidden_state {
             let treatment = match one.treatment {
                 "per_core" => "replaced, one for each core",
+                "at_start" => "allowed before packets come",
                 "process" => "left as it is, for the whole process",
                 _ => "refused",
             };

@@ -115,7 +115,8 @@ fn argument(plan: &Plan<'_>, call: &crate::model::Call, edits: &mut Edits) {
         return;
     };
     if name == "main" {
-        edits.replace(model, place, name.len(), "flowpin_main");
+        let slot = (place, Slot::Replace);
+        edits.at_site(model, &call.name, slot, name.len(), "flowpin_main");
     }
     let text = plan.texts.of(place.file);
     let Some(open) = lex::after_open(text, place.offset + name.len()) else {
@@ -136,7 +137,7 @@ fn argument(plan: &Plan<'_>, call: &crate::model::Call, edits: &mut Edits) {
         offset: open,
         ..place
     };
-    edits.insert(model, at, Slot::Argument, passed);
+    edits.at_site(model, &call.name, (at, Slot::Argument), 0, passed);
 }
 
 /// The name of a function's callback.
@@ -168,7 +169,8 @@ fn address(plan: &Plan<'_>, taken: &AddressTaken, edits: &mut Edits) {
         )));
         return;
     };
-    edits.replace(model, place, name.len(), &callback(name));
+    let slot = (place, Slot::Replace);
+    edits.at_site(model, &taken.name, slot, name.len(), &callback(name));
     let declaration = format!("{};\n", prototype(model, taken.function));
     edits.append(taken.definition, Slot::Callback, &declaration);
 }
@@ -192,9 +194,6 @@ pub(super) fn refuse_other_threads(plan: &Plan<'_>, edits: &mut Edits) {
 
 /// Library functions whose callbacks run on other threads, or between two instructions.
 const OTHER_THREADS: &[&str] = &[
-    "signal",
-    "bsd_signal",
-    "sigaction",
     "atexit",
     "on_exit",
     "pthread_create",

@@ -1,6 +1,7 @@
 //! The context backend: names, structures, and what local statics become.
 
 use super::edits::{Edits, Slot};
+use super::expand::Pasted;
 use super::layout::Structure;
 use super::lex;
 use super::{Plan, Refusal};
@@ -13,7 +14,6 @@ pub(super) fn edit(plan: &Plan<'_>, edits: &mut Edits) {
     local_statics(plan, edits);
     structures(plan, edits);
     super::calls::edit(plan, edits);
-    tops(plan, edits);
 }
 
 /// Each use of a private variable.
@@ -27,9 +27,15 @@ fn names(plan: &Plan<'_>, edits: &mut Edits) {
             Some(place) => {
                 let len = plan.model.global(one.global).name.len();
                 let text = plan.layout.accessors.get(&one.global);
-                edits.replace(plan.model, place, len, text.map_or("", String::as_str));
+                let text = text.map_or("", String::as_str);
+                edits.at_site(plan.model, &one.site, (place, Slot::Replace), len, text);
             }
-            None => edits.refused.push(pasted(plan, one)),
+            None => edits.pasted.push(Pasted {
+                name: plan.model.global(one.global).name.clone(),
+                text: plan.layout.accessors.get(&one.global).cloned().unwrap_or_default(),
+                used_at: one.site.expanded,
+                refusal: pasted(plan, one),
+            }),
         }
     }
 }
@@ -153,7 +159,7 @@ fn structure_text(plan: &Plan<'_>, structure: &Structure) -> String {
 }
 
 /// The header, in each unit that changes or that includes a file that changes.
-fn tops(plan: &Plan<'_>, edits: &mut Edits) {
+pub(super) fn tops(plan: &Plan<'_>, edits: &mut Edits) {
     let changed = edits.files();
     for (number, unit) in plan.model.units.iter().enumerate() {
         let has_state = plan.layout.structures.iter().any(|one| one.unit == number);

@@ -1,19 +1,24 @@
 //! Edits of bytes, gathered from many passes and applied at once.
 
 use super::Refusal;
-use crate::model::{FileId, Model, Place, Texts};
+use super::expand::{Pasted, Request};
+use crate::model::{FileId, Model, Place, Site, Texts};
 use std::collections::BTreeMap;
 
 /// All edits, by file and place.
 #[derive(Debug, Default)]
 pub(super) struct Edits {
     by_file: BTreeMap<FileId, BTreeMap<(usize, Slot), Edit>>,
+    /// Edits in macros, to be settled when all are known.
+    pub(super) requests: Vec<Request>,
+    /// Names that macros paste together.
+    pub(super) pasted: Vec<Pasted>,
     /// What cannot be done.
     pub(super) refused: Vec<Refusal>,
 }
 
 /// What comes first where several edits have the same place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Slot {
     /// The header at the beginning of a file.
     Top,
@@ -50,7 +55,29 @@ impl Edits {
         self.put(model, place, slot, 0, text);
     }
 
-    fn put(&mut self, model: &Model, place: Place, slot: Slot, len: usize, text: &str) {
+    /// An edit of what a site holds: at once in plain text, later in a macro.
+    pub(super) fn at_site(
+        &mut self,
+        model: &Model,
+        site: &Site,
+        (place, slot): (Place, Slot),
+        len: usize,
+        text: &str,
+    ) {
+        if site.is_in_macro() {
+            self.requests.push(Request {
+                place,
+                slot,
+                len,
+                text: text.to_owned(),
+                used_at: site.expanded,
+            });
+        } else {
+            self.put(model, place, slot, len, text);
+        }
+    }
+
+    pub(super) fn put(&mut self, model: &Model, place: Place, slot: Slot, len: usize, text: &str) {
         let edit = Edit {
             len,
             text: text.to_owned(),
@@ -85,15 +112,6 @@ impl Edits {
         self.by_file.keys().copied().collect()
     }
 
-    /// Places of names that change, to be compared with names that must not.
-    pub(super) fn replaced(&self) -> impl Iterator<Item = (FileId, usize)> {
-        let files = self.by_file.iter();
-        files.flat_map(|(file, edits)| {
-            let replaced = edits.keys().filter(|(_, slot)| *slot == Slot::Replace);
-            replaced.map(|(offset, _)| (*file, *offset))
-        })
-    }
-
     /// A part of a file with its edits of names; for initialisers.
     pub(super) fn part(
         texts: &Texts,
@@ -117,9 +135,21 @@ impl Edits {
     /// A file's new text.
     pub(super) fn apply(&self, texts: &Texts, file: FileId) -> Vec<u8> {
         let text = texts.of(file);
+        let end = text.len() + 1;
+        self.between(text, file, 0, end)
+    }
+
+    /// The text between two bytes, as it is so far.
+    pub(super) fn rendered(&self, texts: &Texts, file: FileId, start: usize, end: usize) -> String {
+        let text = texts.of(file).get(..end).unwrap_or_default();
+        String::from_utf8_lossy(&self.between(text, file, start, end)).into_owned()
+    }
+
+    fn between(&self, text: &[u8], file: FileId, start: usize, end: usize) -> Vec<u8> {
         let mut out = Vec::with_capacity(text.len() * 5 / 4);
-        let mut at = 0;
-        for ((offset, _), edit) in self.by_file.get(&file).into_iter().flatten() {
+        let mut at = start;
+        let all = self.by_file.get(&file).into_iter().flatten();
+        for ((offset, _), edit) in all.filter(|((offset, _), _)| *offset < end) {
             // What is inside text that is taken out as a whole goes with it.
             if *offset < at {
                 continue;

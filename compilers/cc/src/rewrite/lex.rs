@@ -57,6 +57,13 @@ pub(super) fn closing(text: &[u8], mut at: usize) -> Option<usize> {
     }
 }
 
+/// How long the string or character at a byte is; none if there is neither.
+pub(super) fn quoted_len(text: &[u8], at: usize) -> Option<usize> {
+    let quote = *text.get(at)?;
+    let is_quote = quote == b'"' || quote == b'\'';
+    is_quote.then(|| after_quote(text, at, quote) - at)
+}
+
 fn after_quote(text: &[u8], open: usize, quote: u8) -> usize {
     let mut at = open + 1;
     while let Some(byte) = text.get(at) {

@@ -1,18 +1,23 @@
 //! Library functions that keep state: the run-time's, one for each core; or refused.
 
-use super::edits::Edits;
+use super::edits::{Edits, Slot};
 use super::lex;
 use super::{Plan, Refusal};
-use crate::classify::{Hidden, hidden};
+use crate::classify::{Hidden, hidden, running};
 use crate::model::{FunctionId, Place, Site};
 
 /// Renames what the run-time replaces, and refuses what cannot be.
 pub(super) fn edit(plan: &Plan<'_>, edits: &mut Edits) {
     let model = plan.model;
-    let calls = model.calls.iter().map(|call| (call.callee, call.name));
-    let addresses = model.addresses.iter().map(|one| (one.function, one.name));
-    for (id, site) in calls.chain(addresses) {
-        library_name(plan, id, &site, edits);
+    let running = running(model);
+    let is_running = |caller: Option<FunctionId>| caller.is_none_or(|one| running.contains(&one));
+    let calls = model
+        .calls
+        .iter()
+        .map(|call| (call.callee, call.name, is_running(call.caller)));
+    let addresses = model.addresses.iter().map(|one| (one.function, one.name, true));
+    for (id, site, is_running) in calls.chain(addresses) {
+        library_name(plan, id, &site, is_running, edits);
     }
     let mut uses_stdout = false;
     for variable in &model.library_variables {
@@ -23,7 +28,13 @@ pub(super) fn edit(plan: &Plan<'_>, edits: &mut Edits) {
     }
 }
 
-fn library_name(plan: &Plan<'_>, id: FunctionId, site: &Site, edits: &mut Edits) {
+fn library_name(
+    plan: &Plan<'_>,
+    id: FunctionId,
+    site: &Site,
+    is_running: bool,
+    edits: &mut Edits,
+) {
     let function = plan.model.function(id);
     if function.body.is_some() {
         return;
@@ -40,7 +51,8 @@ fn library_name(plan: &Plan<'_>, id: FunctionId, site: &Site, edits: &mut Edits)
             match spelled {
                 Some(place) => {
                     let ours = format!("flowpin_{}", function.name);
-                    edits.replace(plan.model, place, function.name.len(), &ours);
+                    let slot = (place, Slot::Replace);
+                    edits.at_site(plan.model, site, slot, function.name.len(), &ours);
                 }
                 None => {
                     let what = format!("a macro makes up the name of {}", function.name);
@@ -48,11 +60,15 @@ fn library_name(plan: &Plan<'_>, id: FunctionId, site: &Site, edits: &mut Edits)
                 }
             }
         }
+        Some(Hidden::AtStart(why)) if is_running => {
+            let what = format!("{} has {why}, and is called while packets come", function.name);
+            edits.refused.push(Refusal::new(plan.model.at(place), what));
+        }
         Some(Hidden::Refused(why)) => {
             let what = format!("{} {why}", function.name);
             edits.refused.push(Refusal::new(plan.model.at(place), what));
         }
-        Some(Hidden::Process(_)) | None => {}
+        Some(Hidden::AtStart(_) | Hidden::Process(_)) | None => {}
     }
 }
 

@@ -12,6 +12,7 @@
 mod calls;
 mod context;
 mod edits;
+mod expand;
 mod inactive;
 mod layout;
 mod lex;
@@ -131,7 +132,11 @@ pub fn transform(model: &Model, texts: &Texts, backend: Backend) -> Result<Outpu
     }
     plan.pragmas.edit(&plan, &mut edits);
     unit_end::edit(&plan, &mut edits);
-    disagreements(&plan, &mut edits);
+    let kept = kept_names(&plan);
+    expand::settle(&plan, &mut edits, &kept);
+    if backend == Backend::Context {
+        context::tops(&plan, &mut edits);
+    }
     if edits.refused.is_empty() {
         Ok(output::make(&plan, &edits, main))
     } else {
@@ -170,41 +175,22 @@ fn names_are_free(model: &Model, texts: &Texts, edits: &mut Edits) {
     }
 }
 
-/// A macro whose name means something that changes in one use, and something else in another.
-fn disagreements(plan: &Plan<'_>, edits: &mut Edits) {
+/// Names in macros' bodies that mean something else in some use, and must stay there.
+fn kept_names(plan: &Plan<'_>) -> std::collections::HashSet<(usize, usize)> {
     let model = plan.model;
-    let mut kept: std::collections::HashSet<(usize, usize)> =
-        model.other_names.iter().copied().collect();
     let references = model.references.iter().filter(|one| {
         let stays = !plan.is_private(one.global) || one.initialises.is_some();
         stays && one.site.is_in_macro()
     });
     let calls = model.calls.iter().filter(|call| {
-        let callee = model.function(call.callee);
         let is_ours = plan.closure.all.contains(&call.callee);
-        let is_library = callee.body.is_none();
+        let is_library = model.function(call.callee).body.is_none();
         !is_ours && !is_library && call.name.is_in_macro()
     });
     let sites = references
         .map(|one| one.site)
         .chain(calls.map(|call| call.name));
-    kept.extend(
-        sites
-            .filter_map(|site| site.spelled)
-            .map(|place| (place.file, place.offset)),
-    );
-    let disagreeing: Vec<_> = edits
-        .replaced()
-        .filter(|place| kept.contains(place))
-        .collect();
-    if plan.backend == Backend::Thread {
-        return;
-    }
-    for (file, offset) in disagreeing {
-        let line = lex::line_of(plan.texts.of(file), offset);
-        let place = format!("{}:{line}", model.path(file));
-        let what = "a macro names a private variable in one use and something else in another; \
-                    write two macros";
-        edits.refused.push(Refusal::new(place, what));
-    }
+    let places = sites.filter_map(|site| site.spelled);
+    let places = places.map(|place| (place.file, place.offset));
+    places.chain(model.other_names.iter().copied()).collect()
 }

@@ -1,4 +1,4 @@
-/* refused: a macro names a private variable in one use and something else in another */
+/* A macro that names a private variable in one use and a local one in another. */
 static int count;
 #define BUMP() (count++)
 static void global_one(void) { BUMP(); }
