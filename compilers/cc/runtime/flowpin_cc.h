@@ -10,11 +10,13 @@ struct in_addr;
 struct pcap;
 struct pcap_pkthdr;
 struct bpf_program;
+struct pcap_stat;
 struct timeval;
 
 struct _IO_FILE *flowpin_stdout(void);
 struct _IO_FILE *flowpin_fopen(const char *path, const char *mode);
 int flowpin_fclose(struct _IO_FILE *file);
+int flowpin_close(int number);
 int flowpin_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int flowpin_vprintf(const char *format, __builtin_va_list list);
 int flowpin_puts(const char *text);
@@ -34,6 +36,17 @@ int flowpin_fork(void);
 int flowpin_daemon(int keeps_directory, int keeps_output);
 void flowpin_exit(int code) __attribute__((noreturn));
 struct pcap *flowpin_pcap_open_offline(const char *path, char *error);
+struct pcap *flowpin_pcap_fopen_offline(struct _IO_FILE *file, char *error);
+struct pcap *flowpin_pcap_open_live(const char *device, int length, int is_promiscuous, int wait_ms,
+                                    char *error);
+int flowpin_pcap_activate(struct pcap *capture);
+int flowpin_pcap_datalink(struct pcap *capture);
+int flowpin_pcap_snapshot(struct pcap *capture);
+int flowpin_pcap_compile(struct pcap *capture, struct bpf_program *filter, const char *text,
+                         int optimizes, unsigned mask);
+int flowpin_pcap_stats(struct pcap *capture, struct pcap_stat *stats);
+int flowpin_pcap_fileno(struct pcap *capture);
+int flowpin_pcap_get_selectable_fd(struct pcap *capture);
 int flowpin_pcap_setfilter(struct pcap *capture, struct bpf_program *filter);
 int flowpin_pcap_loop(struct pcap *capture, int count,
                       void (*handler)(unsigned char *, const struct pcap_pkthdr *,

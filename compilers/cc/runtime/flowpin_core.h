@@ -19,6 +19,9 @@ struct flowpin_part {
   struct flowpin_part *next;
 };
 
+/* Above this, descriptors are not watched. */
+#define FLOWPIN_DESCRIPTORS 4096
+
 struct flowpin_worker {
   int number;
   pthread_t thread;
@@ -29,10 +32,12 @@ struct flowpin_worker {
   struct flowpin_ring ring;
   struct flowpin_part *parts;
   FILE *out;
+  char is_foreign[FLOWPIN_DESCRIPTORS];
   /* The capture that is being read. */
   pcap_t *capture;
   int source;        /* how many captures it has opened */
   int is_in_packets; /* between the first packet it asked for and the last */
+  int is_at_end;     /* of the capture that is open */
   int had_packets;   /* and has seen the end of some capture */
   int stops;         /* pcap_breakloop */
   struct bpf_program filter;
@@ -56,6 +61,7 @@ void flowpin_source_opened(pcap_t *capture);
 /* What ends a sequential program's reading ends it for all cores. */
 extern _Atomic int flowpin_stops_input;
 
+void flowpin_note_descriptors(struct flowpin_worker *worker);
 void flowpin_mark(struct flowpin_worker *worker, int is_end);
 int flowpin_merge(struct flowpin_worker *workers, int count);
 void flowpin_die(const char *what) __attribute__((noreturn));

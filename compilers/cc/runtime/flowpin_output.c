@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include "flowpin_core.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -82,6 +83,27 @@ int flowpin_fclose(FILE *file) {
     if (part->file == file) part->file = 0;
   if (worker && worker->out == file) worker->out = 0;
   return fclose(file);
+}
+
+/* Descriptors that others have when a core starts: programs close all that they do not know. */
+void flowpin_note_descriptors(struct flowpin_worker *worker) {
+  for (int number = 3; number < FLOWPIN_DESCRIPTORS; number++)
+    worker->is_foreign[number] = fcntl(number, F_GETFD) >= 0;
+}
+
+int flowpin_close(int number) {
+  struct flowpin_worker *worker = flowpin_worker;
+  if (worker && number >= 3) {
+    int is_ours = number < FLOWPIN_DESCRIPTORS && worker->is_foreign[number];
+    if (worker->out && fileno(worker->out) == number) is_ours = 1;
+    for (struct flowpin_part *part = worker->parts; part; part = part->next)
+      is_ours |= part->descriptor == number;
+    if (is_ours) {
+      errno = EBADF;
+      return -1;
+    }
+  }
+  return close(number);
 }
 
 static long length_of(struct flowpin_part *part) {

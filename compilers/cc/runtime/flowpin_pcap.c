@@ -5,37 +5,110 @@
 #include <stdlib.h>
 #include <string.h>
 
-int flowpin_pcap_setfilter(pcap_t *capture, struct bpf_program *filter);
-int flowpin_pcap_dispatch(pcap_t *capture, int count, pcap_handler handler, unsigned char *user);
-
-/* Workers after the first have no file of their own, only its link type. */
-static int first_link_type, first_snap_length;
+/* The first core opens the capture, for all; the others know of it what a program asks first. */
+static int first_link_type, first_snap_length, first_failed;
 static char first_error[PCAP_ERRBUF_SIZE];
-static int first_failed;
 
-pcap_t *flowpin_pcap_open_offline(const char *path, char *error) {
+static struct flowpin_worker *opening(void) {
   struct flowpin_worker *worker = flowpin_worker;
-  if (!worker) return pcap_open_offline(path, error);
-  if (worker->is_in_packets) flowpin_die("a capture is opened while packets of another come");
-  worker->source++;
-  if (worker->number > 0) {
-    if (first_failed) {
-      memcpy(error, first_error, sizeof first_error);
-      return 0;
-    }
-    worker->capture = pcap_open_dead(first_link_type, first_snap_length);
-    return worker->capture;
+  if (worker && worker->is_in_packets) flowpin_die("a capture is opened while packets of another come");
+  if (worker) {
+    worker->source++;
+    worker->is_at_end = 0;
   }
-  worker->capture = pcap_open_offline(path, error);
-  first_failed = !worker->capture;
-  if (first_failed) {
+  return worker;
+}
+
+static pcap_t *opened(struct flowpin_worker *worker, pcap_t *capture, const char *error) {
+  first_failed = !capture;
+  worker->capture = capture;
+  if (capture) {
+    first_link_type = pcap_datalink(capture);
+    first_snap_length = pcap_snapshot(capture);
+    flowpin_source_opened(capture);
+  } else {
     memcpy(first_error, error, sizeof first_error);
+  }
+  return capture;
+}
+
+static pcap_t *opened_by_first(struct flowpin_worker *worker, char *error) {
+  if (first_failed) {
+    memcpy(error, first_error, sizeof first_error);
     return 0;
   }
-  first_link_type = pcap_datalink(worker->capture);
-  first_snap_length = pcap_snapshot(worker->capture);
-  flowpin_source_opened(worker->capture);
-  return worker->capture;
+  return worker->capture = pcap_open_dead(first_link_type, first_snap_length);
+}
+
+pcap_t *flowpin_pcap_open_offline(const char *path, char *error) {
+  struct flowpin_worker *worker = opening();
+  if (!worker) return pcap_open_offline(path, error);
+  if (worker->number > 0) return opened_by_first(worker, error);
+  return opened(worker, pcap_open_offline(path, error), error);
+}
+
+pcap_t *flowpin_pcap_fopen_offline(FILE *file, char *error) {
+  struct flowpin_worker *worker = opening();
+  if (!worker) return pcap_fopen_offline(file, error);
+  if (worker->number > 0) return opened_by_first(worker, error);
+  return opened(worker, pcap_fopen_offline(file, error), error);
+}
+
+pcap_t *flowpin_pcap_open_live(const char *device, int length, int is_promiscuous, int wait_ms,
+                               char *error) {
+  struct flowpin_worker *worker = opening();
+  if (!worker) return pcap_open_live(device, length, is_promiscuous, wait_ms, error);
+  if (worker->number > 0) return opened_by_first(worker, error);
+  return opened(worker, pcap_open_live(device, length, is_promiscuous, wait_ms, error), error);
+}
+
+int flowpin_pcap_activate(pcap_t *capture) {
+  struct flowpin_worker *worker = opening();
+  static int outcome;
+  if (!worker) return pcap_activate(capture);
+  if (worker->number == 0) {
+    outcome = pcap_activate(capture);
+    if (outcome >= 0) opened(worker, capture, "");
+  }
+  worker->capture = capture;
+  return outcome;
+}
+
+int flowpin_pcap_datalink(pcap_t *capture) {
+  return flowpin_worker && flowpin_worker->number > 0 ? first_link_type : pcap_datalink(capture);
+}
+
+int flowpin_pcap_snapshot(pcap_t *capture) {
+  return flowpin_worker && flowpin_worker->number > 0 ? first_snap_length : pcap_snapshot(capture);
+}
+
+int flowpin_pcap_compile(pcap_t *capture, struct bpf_program *filter, const char *text,
+                         int optimizes, bpf_u_int32 mask) {
+  if (!flowpin_worker || flowpin_worker->number == 0)
+    return pcap_compile(capture, filter, text, optimizes, mask);
+  pcap_t *dead = pcap_open_dead(first_link_type, first_snap_length);
+  int outcome = dead ? pcap_compile(dead, filter, text, optimizes, mask) : -1;
+  if (dead) pcap_close(dead);
+  return outcome;
+}
+
+/* What the interface received and dropped is the first core's to report. */
+int flowpin_pcap_stats(pcap_t *capture, struct pcap_stat *stats) {
+  if (!flowpin_worker || flowpin_worker->number == 0) return pcap_stats(capture, stats);
+  memset(stats, 0, sizeof *stats);
+  return 0;
+}
+
+static int only_on_one_core(void) {
+  if (flowpin_worker)
+    flowpin_die("the program waits for the capture's descriptor: that needs FLOWPIN_WAYS=1");
+  return 0;
+}
+
+int flowpin_pcap_fileno(pcap_t *capture) { return only_on_one_core() + pcap_fileno(capture); }
+
+int flowpin_pcap_get_selectable_fd(pcap_t *capture) {
+  return only_on_one_core() + pcap_get_selectable_fd(capture);
 }
 
 /* Each core filters its own packets: the capture is read once, for all. */
@@ -59,6 +132,10 @@ static void release(struct flowpin_worker *worker) {
 /* The next packet that the filter lets through; null at the end, or if there is none now. */
 static struct flowpin_element *next(struct flowpin_worker *worker, int waits, int *is_end) {
   *is_end = 0;
+  if (worker->is_at_end) {
+    *is_end = 1;
+    return 0;
+  }
   if (!worker->is_in_packets) flowpin_packets_begin();
   release(worker);
   for (;;) {
@@ -70,8 +147,8 @@ static struct flowpin_element *next(struct flowpin_worker *worker, int waits, in
         break;
       case FLOWPIN_END:
         flowpin_ring_take(&worker->ring, element);
+        worker->is_at_end = *is_end = 1;
         flowpin_packets_end();
-        *is_end = 1;
         return 0;
       default:
         if (!worker->filter.bf_insns ||

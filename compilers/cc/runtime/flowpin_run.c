@@ -106,7 +106,7 @@ int flowpin_once(void) {
 
 void flowpin_finish(int code) {
   struct flowpin_worker *worker = flowpin_worker;
-  if (worker->number == 0 && worker->source == 0 && code != 0) {
+  if (worker->number == 0 && !worker->had_packets && !worker->is_in_packets && code != 0) {
     /* It does not even start: the others would only say the same. */
     flowpin_merge(worker, 1);
     exit(code);
@@ -169,6 +169,7 @@ static void *run_worker(void *given) {
   wait_turn(worker->number);
   pthread_mutex_unlock(&lock);
   optind = 1;
+  flowpin_note_descriptors(worker);
   flowpin_finish(flowpin_program.start(self, worker->argc, worker->argv));
 }
 
