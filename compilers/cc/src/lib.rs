@@ -20,6 +20,7 @@ pub mod model;
 mod program;
 mod report;
 mod rewrite;
+mod scanner;
 
 pub use check::{Answer, CaptureError, CheckError, Key, Question, check};
 pub use clang::LibraryError;
@@ -28,3 +29,4 @@ pub use collect::{ReadError, collect};
 pub use program::{SourceUnit, Sources, SourcesError};
 pub use report::{Report, report, text as report_text};
 pub use rewrite::{Backend, Output, OutputFile, Refusal, transform, verify};
+pub use scanner::{PushScanner, ScannerError, push_scanner};

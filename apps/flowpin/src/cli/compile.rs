@@ -13,6 +13,9 @@ pub(crate) enum CcCommand {
     /// Write the program with one state for each core
     #[command(long_about = TRANSFORM_ABOUT, after_long_help = TRANSFORM_AFTER)]
     Transform(Box<TransformArgs>),
+    /// Let a flex scanner stop in the middle of a token, and go on with the stream's next bytes
+    #[command(long_about = SCANNER_ABOUT, after_long_help = SCANNER_AFTER)]
+    Scanner(Box<ScannerArgs>),
     /// Compare what a program says about a capture and about its parts
     #[command(long_about = CHECK_ABOUT, after_long_help = CHECK_AFTER)]
     Check(Box<CheckArgs>),
@@ -72,6 +75,22 @@ pub(crate) enum StateBackend {
     Context,
     /// Variables become `__thread`: few changes, to compare with
     Thread,
+}
+
+/// The options of `flowpin cc scanner`.
+#[derive(Args, Debug)]
+pub(crate) struct ScannerArgs {
+    /// The scanner that flex 2.6 has made
+    #[arg(value_name = "SCANNER.c", value_hint = ValueHint::FilePath)]
+    pub(crate) scanner: PathBuf,
+
+    /// The scanner to write; its header is beside it, with the ending .h
+    #[arg(short = 'o', long = "output", value_name = "FILE.c", value_hint = ValueHint::FilePath)]
+    pub(crate) output: PathBuf,
+
+    /// Replace the files if they exist
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 /// The options of `flowpin cc check`.
@@ -148,6 +167,24 @@ Exit codes:
   1  the program is refused; libclang is missing or too old; a file could not be written
   2  usage error; the directory is not empty
   3  a source cannot be read, or does not compile";
+
+const SCANNER_ABOUT: &str = "\
+Makes a scanner that flex 2.6 has made push-mode and resumable: it gets a stream in pieces, stops in \
+the middle of a token where a piece ends, and goes on with the next piece. Each stream has a state \
+of about 32 bytes, in which `#pragma flowpin perflow NAME, …` keeps variables of the actions.
+
+Refuses scanners that use input(), yymore() or REJECT.";
+
+const SCANNER_AFTER: &str = "\
+Examples:
+  flex -o http.c http.l
+  flowpin cc scanner http.c -o http_push.c
+
+Exit codes:
+  0  success
+  1  it is no scanner of flex 2.6, or cannot be pushed; a file could not be written
+  2  usage error; a file would be replaced
+  3  the scanner cannot be read";
 
 const CHECK_ABOUT: &str = "\
 Runs the sequential program once over a whole capture and once over each of its parts, and compares \

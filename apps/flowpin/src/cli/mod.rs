@@ -18,7 +18,9 @@ mod usage;
 mod value;
 
 pub(crate) use advice::advise;
-pub(crate) use compile::{CcCommand, CheckArgs, PartKey, SourceArgs, StateBackend, TransformArgs};
+pub(crate) use compile::{
+    CcCommand, CheckArgs, PartKey, ScannerArgs, SourceArgs, StateBackend, TransformArgs,
+};
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use explain::ExplainArgs;
 pub(crate) use identify::{IdentifyArgs, ListFormat};

@@ -1,14 +1,18 @@
 //! `flowpin cc`: reports on C programs, their transformation, and the check whether it is allowed.
 
 use super::print;
-use crate::cli::{CcCommand, CheckArgs, PartKey, SourceArgs, StateBackend, TransformArgs};
+use crate::cli::{
+    CcCommand, CheckArgs, PartKey, ScannerArgs, SourceArgs, StateBackend, TransformArgs,
+};
 use crate::exit::{Exit, Failure};
 use crate::tell::tell;
 use anyhow::{Context, anyhow};
 use flowpin_cc::model::{Model, Texts};
-use flowpin_cc::{Answer, Backend, CheckError, Key, Output, Question, ReadError, Sources};
+use flowpin_cc::{Answer, Backend, CheckError, Key, Question, ReadError, Sources};
+use flowpin_disk::{Existing, Output, Reads};
 use std::fmt::Write as _;
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 /// Runs `flowpin cc`.
@@ -16,6 +20,7 @@ pub(crate) fn compile(what: &CcCommand) -> Result<Exit, Failure> {
     match what {
         CcCommand::Report(args) => report(&args.sources, args.json),
         CcCommand::Transform(args) => transform(args),
+        CcCommand::Scanner(args) => scanner(args),
         CcCommand::Check(args) => check(args),
     }
 }
@@ -131,7 +136,7 @@ fn is_free(folder: &Path, model: &Model, force: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-fn write(output: &Output, folder: &Path) -> anyhow::Result<()> {
+fn write(output: &flowpin_cc::Output, folder: &Path) -> anyhow::Result<()> {
     for file in &output.files {
         let path = folder.join(&file.path);
         if let Some(parent) = path.parent() {
@@ -140,6 +145,45 @@ fn write(output: &Output, folder: &Path) -> anyhow::Result<()> {
         fs::write(&path, &file.text).with_context(|| path.display().to_string())?;
     }
     Ok(())
+}
+
+fn scanner(args: &ScannerArgs) -> Result<Exit, Failure> {
+    let source = flowpin_disk::read_given_text(&args.scanner)
+        .with_context(|| format!("cannot read {}", args.scanner.display()))
+        .map_err(Failure::unreadable)?;
+    let header = args.output.with_extension("h");
+    let name = header.file_name().unwrap_or_default().to_string_lossy();
+    let pushed = flowpin_cc::push_scanner(&source, &name)
+        .with_context(|| args.scanner.display().to_string())
+        .map_err(Failure::failed)?;
+    let existing = match args.force {
+        true => Existing::Replace,
+        false => Existing::Refuse,
+    };
+    let mut reads = Reads::default();
+    reads.add_file(&args.scanner);
+    let files = [(&args.output, &pushed.source), (&header, &pushed.header)];
+    let paths = files.map(|(path, _)| path.as_path());
+    Output::check_all(&paths, existing, &reads).map_err(Failure::usage)?;
+    for (path, text) in files {
+        let written = Output::open(path, existing, &reads).and_then(|mut file| {
+            file.write_all(text.as_bytes())?;
+            file.keep()
+        });
+        written
+            .with_context(|| format!("cannot write {}", path.display()))
+            .map_err(Failure::failed)?;
+    }
+    print(&format!(
+        "{}: names begin with {}flow_; each stream keeps {}\n",
+        args.output.display(),
+        pushed.prefix,
+        match pushed.variables.is_empty() {
+            true => "no variables of the actions".to_owned(),
+            false => pushed.variables.join(", "),
+        }
+    ))?;
+    Ok(Exit::Done)
 }
 
 fn check(args: &CheckArgs) -> Result<Exit, Failure> {

@@ -32,7 +32,12 @@ fn names(plan: &Plan<'_>, edits: &mut Edits) {
             }
             None => edits.pasted.push(Pasted {
                 name: plan.model.global(one.global).name.clone(),
-                text: plan.layout.accessors.get(&one.global).cloned().unwrap_or_default(),
+                text: plan
+                    .layout
+                    .accessors
+                    .get(&one.global)
+                    .cloned()
+                    .unwrap_or_default(),
                 used_at: one.site.expanded,
                 refusal: pasted(plan, one),
             }),

@@ -39,7 +39,13 @@ pub(super) fn settle(plan: &Plan<'_>, edits: &mut Edits, kept: &HashSet<(usize, 
         match holder(plan, request.place) {
             Some(number) => by_macro.entry(number).or_default().push(request),
             // A macro's argument stands where the macro is used.
-            None => edits.put(plan.model, request.place, request.slot, request.len, &request.text),
+            None => edits.put(
+                plan.model,
+                request.place,
+                request.slot,
+                request.len,
+                &request.text,
+            ),
         }
     }
     let mut written_out: BTreeMap<Place, Vec<Request>> = BTreeMap::new();
@@ -119,7 +125,9 @@ impl Use<'_> {
         let definition = self.definition(&name)?;
         let is_found = Cell::new(self.pasted.is_empty());
         let of_range = |start: usize, end: usize| {
-            let raw = String::from_utf8_lossy(text.get(start..end)?).trim().to_owned();
+            let raw = String::from_utf8_lossy(text.get(start..end)?)
+                .trim()
+                .to_owned();
             let edited = edits.rendered(self.plan.texts, self.place.file, start, end);
             Some((raw, edited.trim().to_owned()))
         };
@@ -192,7 +200,10 @@ impl Use<'_> {
         if depth > DEPTH_MAX {
             return false;
         }
-        let body = self.plan.texts.between(one.place.file, one.place.offset, one.end);
+        let body = self
+            .plan
+            .texts
+            .between(one.place.file, one.place.offset, one.end);
         lex::identifiers(body).iter().skip(1).any(|(_, name)| {
             let named = |inner: &&Macro| inner.name.as_bytes() == *name && inner.name != one.name;
             let mut inner = self.plan.model.macros.iter().filter(named);
@@ -279,7 +290,10 @@ impl Body<'_> {
             out.push_str(&one.text);
             return Some(name_end);
         }
-        let inner = self.use_.definition(word).filter(|_| self.depth < DEPTH_MAX);
+        let inner = self
+            .use_
+            .definition(word)
+            .filter(|_| self.depth < DEPTH_MAX);
         let Some(inner) = inner.filter(|_| self.use_.pasted.is_empty()) else {
             out.push_str(word);
             return Some(name_end);
@@ -289,8 +303,9 @@ impl Body<'_> {
             Some((text.clone(), text))
         };
         let depth = self.depth + 1;
-        let found =
-            self.use_.call(inner, self.text, name_end, &of_range, self.is_found, depth)?;
+        let found = self
+            .use_
+            .call(inner, self.text, name_end, &of_range, self.is_found, depth)?;
         out.push_str(&found.1);
         Some(found.0)
     }
@@ -332,7 +347,9 @@ fn word(text: &[u8], at: usize) -> String {
 fn parameters(text: &[u8]) -> (Vec<String>, bool) {
     let text = String::from_utf8_lossy(text).replace('\\', " ");
     let is_variadic = text.contains("...");
-    let names = text.split(',').map(|name| name.trim().trim_end_matches('.').trim());
+    let names = text
+        .split(',')
+        .map(|name| name.trim().trim_end_matches('.').trim());
     let named = |name: &str| match name {
         "" if is_variadic => "__VA_ARGS__".to_owned(),
         name => name.to_owned(),

@@ -15,7 +15,10 @@ pub(super) fn edit(plan: &Plan<'_>, edits: &mut Edits) {
         .calls
         .iter()
         .map(|call| (call.callee, call.name, is_running(call.caller)));
-    let addresses = model.addresses.iter().map(|one| (one.function, one.name, true));
+    let addresses = model
+        .addresses
+        .iter()
+        .map(|one| (one.function, one.name, true));
     for (id, site, is_running) in calls.chain(addresses) {
         library_name(plan, id, &site, is_running, edits);
     }
@@ -28,13 +31,7 @@ pub(super) fn edit(plan: &Plan<'_>, edits: &mut Edits) {
     }
 }
 
-fn library_name(
-    plan: &Plan<'_>,
-    id: FunctionId,
-    site: &Site,
-    is_running: bool,
-    edits: &mut Edits,
-) {
+fn library_name(plan: &Plan<'_>, id: FunctionId, site: &Site, is_running: bool, edits: &mut Edits) {
     let function = plan.model.function(id);
     if function.body.is_some() {
         return;
@@ -61,7 +58,10 @@ fn library_name(
             }
         }
         Some(Hidden::AtStart(why)) if is_running => {
-            let what = format!("{} has {why}, and is called while packets come", function.name);
+            let what = format!(
+                "{} has {why}, and is called while packets come",
+                function.name
+            );
             edits.refused.push(Refusal::new(plan.model.at(place), what));
         }
         Some(Hidden::Refused(why)) => {

@@ -15,6 +15,8 @@ pub(super) struct Pragmas {
     private: Vec<GlobalId>,
     sums: Vec<(GlobalId, Operation)>,
     once: Vec<Place>,
+    /// Where each line's words begin, how long they are, and the words.
+    lines: Vec<(Place, usize, String)>,
     /// The function, and how often in µs.
     tick: Option<(FunctionId, u64)>,
     /// `FLOWPIN_IP_PAIR` or `FLOWPIN_FOUR_TUPLE`.
@@ -37,7 +39,8 @@ impl Pragmas {
     pub(super) fn read(model: &Model, texts: &Texts, refused: &mut Vec<Refusal>) -> Self {
         let mut pragmas = Self::default();
         for file in 0..model.files.len() {
-            for (place, words) in lines(texts.of(file), file) {
+            for (place, len, words) in lines(texts.of(file), file) {
+                pragmas.lines.push((place, len, words.clone()));
                 if let Err(what) = pragmas.line(model, texts, place, &words) {
                     let what = format!("#pragma flowpin {words}: {what}");
                     refused.push(Refusal::new(model.at(place), what));
@@ -82,6 +85,8 @@ impl Pragmas {
                     self.sums.push((id, operation));
                 }
             }
+            // Of a scanner: `push_scanner` has read it.
+            "perflow" => {}
             "once" if rest.is_empty() => self.once.push(after_line(texts, place)),
             "tick" => {
                 let period = match rest.strip_prefix("period") {
@@ -157,6 +162,11 @@ impl Pragmas {
 
     /// Conditions of statements that run once.
     pub(super) fn edit(&self, plan: &Plan<'_>, edits: &mut Edits) {
+        // Compilers warn of pragmas that they do not know.
+        for (place, len, words) in &self.lines {
+            let comment = format!("/* flowpin: {words} */");
+            edits.replace(plan.model, *place, *len, &comment);
+        }
         for place in &self.once {
             let condition = "if (flowpin_once()) ";
             edits.insert(plan.model, *place, Slot::Condition, condition);
@@ -242,18 +252,22 @@ impl Pragmas {
     }
 }
 
-/// Pragma lines of a text: where each begins, and its words.
-fn lines(text: &[u8], file: FileId) -> Vec<(Place, String)> {
+/// Pragma lines of a text: where each begins, how long it is without a comment, its words.
+fn lines(text: &[u8], file: FileId) -> Vec<(Place, usize, String)> {
     let mut found = Vec::new();
     let mut offset = 0;
     for (line, number) in text.split_inclusive(|byte| *byte == b'\n').zip(1..) {
         if let Some(words) = pragma_words(line) {
+            let comment = line
+                .windows(2)
+                .position(|pair| pair == b"/*" || pair == b"//");
+            let len = line.get(..comment.unwrap_or(line.len())).unwrap_or(line);
             let place = Place {
                 file,
                 offset,
                 line: number,
             };
-            found.push((place, words));
+            found.push((place, len.trim_ascii_end().len(), words));
         }
         offset += line.len();
     }

@@ -60,3 +60,21 @@ pub fn run(command: &mut Command, what: &str) -> String {
     );
     out.into_owned()
 }
+
+/// Eight UDP packets between eight hosts, as a pcap file.
+pub fn small_capture() -> Vec<u8> {
+    let mut file = Vec::new();
+    for word in [0xa1b2_c3d4_u32, 0x0004_0002, 0, 0, 65535, 1] {
+        file.extend_from_slice(&word.to_le_bytes());
+    }
+    for host in 0..8_u8 {
+        let mut frame = vec![0; 12];
+        frame.extend_from_slice(&[8, 0, 0x45, 0, 0, 28, 0, 0, 0, 0, 64, 17, 0, 0]);
+        frame.extend_from_slice(&[10, 0, 0, host, 10, 0, 1, host, 0, 7, 0, 9, 0, 8, 0, 0]);
+        for word in [1, 0, frame.len() as u32, frame.len() as u32] {
+            file.extend_from_slice(&u32::to_le_bytes(word));
+        }
+        file.extend_from_slice(&frame);
+    }
+    file
+}

@@ -1,0 +1,187 @@
+//! Programs that read captures: the same lines on any number of cores, without a data race.
+
+mod tools;
+
+use flowpin_cc::{
+    Backend, Key, Output, Question, Sources, check, collect, model::Texts, transform,
+};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tools::{compilers, has_libclang, run, skipped, write};
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures")
+}
+
+/// A capture of this repository, with TCP, UDP and more.
+fn capture() -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    root.join("testkit/captures/lab-day.pcapng")
+        .canonicalize()
+        .unwrap()
+}
+
+fn transformed(backend: Backend) -> Output {
+    let sources = Sources::of_files(&folder(), &[folder().join("hosts.c")], &[]).unwrap();
+    let model = collect(&sources).unwrap();
+    let texts = Texts::read(&model.files).unwrap();
+    transform(&model, &texts, backend).unwrap()
+}
+
+fn sorted(path: &Path) -> Vec<String> {
+    let text = fs::read_to_string(path).unwrap();
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    lines.sort();
+    lines
+}
+
+fn build(compiler: &str, flags: &str, output: &Output) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    write(output, folder.path());
+    let mut make = Command::new("make");
+    make.arg("-sC")
+        .arg(folder.path())
+        .arg(format!("CC={compiler}"));
+    run(make.arg(format!("CFLAGS={flags}")), compiler);
+    folder
+}
+
+/// What the sequential program prints, and the lines of its file.
+fn sequential(folder: &Path) -> (String, Vec<String>) {
+    let program = folder.join("sequential");
+    let mut compile = Command::new("cc");
+    compile
+        .arg("-w")
+        .arg(self::folder().join("hosts.c"))
+        .arg("-o")
+        .arg(&program);
+    run(compile.arg("-lpcap"), "cc");
+    let out = folder.join("sequential.out");
+    let printed = run(
+        Command::new(&program)
+            .arg(&out)
+            .args([capture(), capture()]),
+        "sequential",
+    );
+    (printed, sorted(&out))
+}
+
+fn compare(program: &Path, expected: &(String, Vec<String>), ways: u32) {
+    let out = program.with_extension("out");
+    let what = format!("{} on {ways}", program.display());
+    let mut parallel = Command::new(program);
+    parallel.env("FLOWPIN_WAYS", ways.to_string()).arg(&out);
+    let printed = run(parallel.args([capture(), capture()]), &what);
+    assert_eq!(printed, expected.0, "{what}");
+    let lines = sorted(&out);
+    // Begin and end are once for the program, or once for each core.
+    let alone = |lines: &[String]| -> Vec<String> {
+        let mut lines = lines.to_vec();
+        lines.retain(|line| line != "end");
+        lines.dedup();
+        lines
+    };
+    assert_eq!(alone(&lines), alone(&expected.1), "{what}");
+    assert_eq!(
+        lines.iter().filter(|line| *line == "begin").count(),
+        1,
+        "{what}"
+    );
+}
+
+/// Both backends, any number of ways, more of them than cores.
+#[test]
+fn any_number_of_cores_gives_the_same_lines() {
+    if let Some(why) = has_libclang().or_else(|| compilers().is_empty().then_some("cc")) {
+        return skipped(why);
+    }
+    for backend in [Backend::Context, Backend::Thread] {
+        let output = transformed(backend);
+        for compiler in compilers() {
+            let folder = build(compiler, "-O2 -Wall -Werror", &output);
+            let expected = sequential(folder.path());
+            for ways in [1, 2, 3, 4, 7] {
+                compare(&folder.path().join("program"), &expected, ways);
+            }
+        }
+    }
+}
+
+/// ThreadSanitizer finds no two cores at one variable, AddressSanitizer no byte out of place.
+#[test]
+fn sanitizers_find_nothing() {
+    if let Some(why) = has_libclang().or_else(|| compilers().is_empty().then_some("cc")) {
+        return skipped(why);
+    }
+    let output = transformed(Backend::Context);
+    for (sanitizer, ways) in [("thread", [2, 4]), ("address,undefined", [1, 2])] {
+        let probe = tempfile::tempdir().unwrap();
+        let source = probe.path().join("probe.c");
+        fs::write(&source, "int main(void) { return 0; }\n").unwrap();
+        let flag = format!("-fsanitize={sanitizer}");
+        let mut compile = Command::new("cc");
+        compile
+            .arg(&flag)
+            .arg(&source)
+            .arg("-o")
+            .arg(probe.path().join("probe"));
+        if !compile.status().is_ok_and(|status| status.success()) {
+            skipped(&format!("the run-time of {flag}"));
+            continue;
+        }
+        let folder = build(
+            "cc",
+            &format!("-g -O1 {flag} -fno-sanitize-recover"),
+            &output,
+        );
+        let expected = sequential(folder.path());
+        for ways in ways {
+            compare(&folder.path().join("program"), &expected, ways);
+        }
+    }
+}
+
+/// A program that cannot start says so once, with its own exit code.
+#[test]
+fn a_start_that_fails_ends_all_cores() {
+    if let Some(why) = has_libclang().or_else(|| compilers().is_empty().then_some("cc")) {
+        return skipped(why);
+    }
+    let folder = build("cc", "-O1", &transformed(Backend::Context));
+    let mut program = Command::new(folder.path().join("program"));
+    program
+        .env("FLOWPIN_WAYS", "3")
+        .arg(folder.path().join("out"))
+        .arg("nowhere.pcap");
+    let output = program.output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(String::from_utf8_lossy(&output.stderr).lines().count(), 1);
+}
+
+/// A program that counts by connection is affine; one that counts all packets is not, and the
+/// lines that differ are named.
+#[test]
+fn the_check_tells_programs_apart() {
+    if compilers().is_empty() {
+        return skipped("cc");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let pcap = folder.path().join("small.pcap");
+    fs::write(&pcap, tools::small_capture()).unwrap();
+    let question = |script: &str| Question {
+        command: ["sh", "-c", script, "sh"].map(Into::into).to_vec(),
+        capture: pcap.clone(),
+        key: Key::IpPair,
+        ways: 3,
+        ignored: vec!["#".to_owned()],
+        folder: folder.path().to_owned(),
+    };
+    let bytes = "od -An -v -tx1 -w16 -j24 \"$1\" | wc -l";
+    let affine = check(&question("echo same | head -n 0; echo '# ignored'")).unwrap();
+    assert!(affine.is_affine(), "{affine:?}");
+    let other = check(&question(bytes)).unwrap();
+    assert!(!other.is_affine() && other.missing.len() == 1, "{other:?}");
+    assert_eq!(other.packets.iter().sum::<u64>(), 8);
+    assert!(check(&question("exit 7")).is_err());
+}
