@@ -32,8 +32,8 @@ pub use flowpin_dispatch::{ChecksumVerdict, Header, Headers, SlowReason};
 pub use flowpin_flow::{Event, Lifetime};
 pub use flowpin_identify::{Protocol, Rule as ProtocolRule};
 pub use flowpin_output::{
-    Earlier, GAP_FILL_MAX, Gaps, MessageCount, OutputError, StreamFiles, StreamFilesOptions,
-    gap_note,
+    BatchSink, Earlier, GAP_FILL_MAX, Gaps, MessageCount, OutputError, StreamFiles,
+    StreamFilesOptions, TableSchema, gap_note,
 };
 pub use flowpin_portscan::ScanFindings;
 pub use flowpin_reassembly::{Anomaly, ReassemblyStats, StreamView};
@@ -86,6 +86,31 @@ pub fn run(
     progress: &dyn ProgressSink,
 ) -> Result<RunReport, RunError> {
     run::run(plan, control, progress)
+}
+
+/// Runs a plan as [`run`] does, and hands its records to `sink` as Arrow record batches instead of
+/// writing logs: the rows, and their order, of the Parquet files of such a run. The formats of the
+/// plan do not count.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_batches(
+    plan: &Plan,
+    sink: Box<dyn BatchSink>,
+    control: &Control,
+    progress: &dyn ProgressSink,
+) -> Result<RunReport, RunError> {
+    run::run_batches(plan, sink, control, progress)
+}
+
+/// The tables that [`run_batches`] may have rows of, in the order of their numbers.
+///
+/// ```
+/// let tables = flowpin_engine::tables(&flowpin_engine::Plan::default());
+/// assert!(tables.iter().any(|table| table.name == "http"));
+/// ```
+pub fn tables(plan: &Plan) -> Vec<TableSchema> {
+    messages::tables(plan)
 }
 
 /// Whether a built-in rule identifies a protocol of that name.

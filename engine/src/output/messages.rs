@@ -4,9 +4,9 @@ use crate::error::RunError;
 use crate::run::stage_options;
 use crate::worker::netflow::NETFLOW;
 use crate::worker::parse::registry;
-use flowpin_config::Plan;
+use flowpin_config::{Format, Plan};
 use flowpin_data_channels::FTP_DATA;
-use flowpin_output::MessageSchemas;
+use flowpin_output::{MessageSchemas, TableSchema};
 use std::collections::BTreeSet;
 
 /// The schemas of all parsers: grammars last, parts of messages after the messages.
@@ -21,6 +21,20 @@ pub(crate) fn schemas(plan: &Plan) -> MessageSchemas {
     all.sort_by_key(|&(is_grammar, schema)| (is_grammar, schema.part_of.is_some()));
     let all = all.into_iter().map(|(_, schema)| schema);
     MessageSchemas::new(all.chain(netflow))
+}
+
+/// The tables of a plan's run, in the order of their numbers.
+pub(crate) fn tables(plan: &Plan) -> Vec<TableSchema> {
+    TableSchema::all(&schemas(plan), plan.output.parquet_time)
+}
+
+/// The plan with rows for tables as its only records. They have the memory that the rows of Parquet
+/// files have, so that they are the same rows.
+pub(crate) fn in_tables(plan: &Plan) -> Plan {
+    let mut plan = plan.clone();
+    plan.output.formats = vec![Format::Parquet];
+    plan.output.to_stdout = false;
+    plan
 }
 
 /// The names of the messages of built-in parsers and of their files: grammars may not take them.

@@ -54,8 +54,18 @@ pub(crate) fn disk(plan: &Plan, reads: &Reads) -> Disk {
 pub(crate) fn check_folders(plan: &Plan) -> Result<(), RunError> {
     let output = &plan.output;
     let writes = output.formats.iter().any(|format| *format != Format::None);
-    let logs = (writes && !output.to_stdout).then_some(&output.dir);
-    for folder in logs.into_iter().chain(&plan.files.extract) {
+    if writes && !output.to_stdout {
+        check_folder(&output.dir)?;
+    }
+    check_extract_folder(plan)
+}
+
+/// Checks that the folder for extracted files is not something else.
+///
+/// # Errors
+/// It is no folder.
+pub(crate) fn check_extract_folder(plan: &Plan) -> Result<(), RunError> {
+    if let Some(folder) = &plan.files.extract {
         check_folder(folder)?;
     }
     Ok(())
@@ -67,6 +77,14 @@ pub(crate) fn check_folders(plan: &Plan) -> Result<(), RunError> {
 /// The first file that it would destroy.
 pub(crate) fn check(plan: &Plan, reads: &Reads) -> Result<(), RunError> {
     disk(plan, reads).check(&plan.output)?;
+    check_extracted(plan, reads)
+}
+
+/// Checks that a run may write the files that it extracts. Changes nothing.
+///
+/// # Errors
+/// The first file that it would destroy.
+pub(crate) fn check_extracted(plan: &Plan, reads: &Reads) -> Result<(), RunError> {
     if let Some(folder) = &plan.files.extract {
         extracted(plan, folder, reads)?;
     }

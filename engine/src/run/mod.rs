@@ -30,7 +30,7 @@ use flowpin_config::{Checksums, Cut, FullRing, Plan};
 use flowpin_disk::Reads;
 use flowpin_dispatch::DispatchOptions;
 use flowpin_flow::{ShardSet, Table};
-use flowpin_output::{Formatter, Writers};
+use flowpin_output::{BatchSink, Formatter, Writers};
 use flowpin_packet::{SHARD_COUNT, Shard};
 use std::hash::{BuildHasher, RandomState};
 use std::io;
@@ -127,26 +127,38 @@ pub(crate) fn run_nowhere(
     run_into(plan, Some(known), control, progress, Destination::Nowhere)
 }
 
+/// A run whose records go to `sink`, and to no log.
+pub(crate) fn run_batches(
+    plan: &Plan,
+    sink: Box<dyn BatchSink>,
+    control: &Control,
+    progress: &dyn ProgressSink,
+) -> Result<RunReport, RunError> {
+    let plan = &messages::in_tables(plan);
+    run_into(plan, None, control, progress, Destination::Batches(sink))
+}
+
 /// Where records go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Destination {
     Disk,
     Nowhere,
+    Batches(Box<dyn BatchSink>),
 }
 
 /// The input, the files that must not be written, and the file of `--stats`.
 type Opened = (Source, Reads, Option<StatsFile>);
 
 impl Destination {
-    fn check_folders(self, plan: &Plan) -> Result<(), RunError> {
+    fn check_folders(&self, plan: &Plan) -> Result<(), RunError> {
         match self {
             Self::Disk => ground::check_folders(plan),
             Self::Nowhere => Ok(()),
+            Self::Batches(_) => ground::check_extract_folder(plan),
         }
     }
 
     /// Opens the input, and checks that no file is destroyed.
-    fn open_input(self, plan: &Plan, control: &Control) -> Result<Opened, RunError> {
+    fn open_input(&self, plan: &Plan, control: &Control) -> Result<Opened, RunError> {
         if !plan.is_live() {
             let source = open(plan, control)?;
             let mut reads = ground::reads(plan, &source);
@@ -168,29 +180,33 @@ impl Destination {
         Ok((source, reads, stats))
     }
 
-    fn make_stats(self, plan: &Plan, reads: &mut Reads) -> Result<Option<StatsFile>, RunError> {
+    fn make_stats(&self, plan: &Plan, reads: &mut Reads) -> Result<Option<StatsFile>, RunError> {
         match self {
-            Self::Disk => StatsFile::make(plan, reads),
+            Self::Disk | Self::Batches(_) => StatsFile::make(plan, reads),
             Self::Nowhere => Ok(None),
         }
     }
 
     /// Checks that no file is destroyed.
-    fn check(self, plan: &Plan, reads: &Reads) -> Result<(), RunError> {
+    fn check(&self, plan: &Plan, reads: &Reads) -> Result<(), RunError> {
         match self {
             Self::Disk => ground::check(plan, reads),
             Self::Nowhere => Ok(()),
+            Self::Batches(_) => ground::check_extracted(plan, reads),
         }
     }
 
     fn open(self, plan: &Plan, reads: &Reads) -> Result<Writers, RunError> {
-        if self == Self::Nowhere {
+        if matches!(self, Self::Nowhere) {
             return Ok(Writers::open_in(&plan.output, Box::new(Nowhere))?);
         }
         ground::clear_extracted(plan, reads)?;
-        let disk = Box::new(ground::disk(plan, reads));
         let schemas = messages::schemas(plan);
         let output = stage_options::output(plan);
+        if let Self::Batches(sink) = self {
+            return Ok(Writers::into_batches(&output, &schemas, sink));
+        }
+        let disk = Box::new(ground::disk(plan, reads));
         Ok(Writers::with_messages(&output, &schemas, disk)?)
     }
 }

@@ -31,7 +31,10 @@ mod text;
 pub use batch::{RecordBatch, RecordLine};
 pub use error::{FileError, OutputError, StreamFilesError};
 pub use extracted_files::{ExtractedFiles, earlier_extracted};
-pub use files::{Disk, Earlier, FileInfo, MessageCount, OutputSummary, Storage, Target, Writers};
+pub use files::{
+    BatchSink, Disk, Earlier, FileInfo, MessageCount, OutputSummary, Storage, TableSchema, Target,
+    Writers,
+};
 pub use format::{Formatter, MessageSchemas};
 pub use merge::Merger;
 pub use page::records_page;

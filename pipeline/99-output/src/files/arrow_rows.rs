@@ -17,7 +17,8 @@ use std::sync::Arc;
 /// A column: its name, what it holds, what it means.
 pub(super) type Described = (String, Kind, String);
 
-fn arrow_schema(columns: &[Described], times: ParquetTime) -> SchemaRef {
+/// The columns as Arrow describes them.
+pub(super) fn arrow_schema(columns: &[Described], times: ParquetTime) -> SchemaRef {
     let fields = columns.iter().map(|(name, kind, doc)| {
         let comment = [("comment".to_owned(), doc.clone())];
         Field::new(name, data_type(*kind, times), true).with_metadata(comment.into())
@@ -387,7 +388,7 @@ fn seconds(nanos: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::ArrowRows;
-    use crate::files::parquet_log::{described, stored};
+    use crate::files::tables::{described, stored};
     use arrow_array::Array;
     use core::net::IpAddr;
     use flowpin_config::ParquetTime;

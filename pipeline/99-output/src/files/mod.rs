@@ -5,6 +5,7 @@
 //! records: they come from the merger.
 
 mod arrow_rows;
+mod batches;
 mod earlier;
 mod frames;
 mod once;
@@ -13,9 +14,11 @@ mod parquet_log;
 mod parquet_logs;
 mod rotation;
 mod storage;
+mod tables;
 mod text_log;
 mod writers;
 
+pub use batches::{BatchSink, TableSchema};
 pub use earlier::Earlier;
 pub use storage::{Disk, Storage, Target};
 pub use writers::Writers;

@@ -7,30 +7,11 @@ use super::rotation::Rotation;
 use super::storage::{Storage, Target};
 use super::text_log::unless_removed;
 use crate::OutputError;
-use crate::format::flat_name;
 use crate::messages::Stored;
 use flowpin_config::ParquetTime;
 use flowpin_packet::Timestamp;
-use flowpin_record::Row;
 use std::io;
 use std::path::PathBuf;
-
-/// The columns of a record type.
-pub(super) fn described<R: Row>() -> Vec<Described> {
-    let columns = R::COLUMNS.iter();
-    columns
-        .filter(|column| column.logs.in_tables())
-        .map(|column| (flat_name(column), column.kind, column.doc.to_owned()))
-        .collect()
-}
-
-/// The values of a record, column by column.
-pub(super) fn stored<R: Row>(row: &R) -> impl Iterator<Item = Stored<'_>> {
-    R::COLUMNS
-        .iter()
-        .filter(|column| column.logs.in_tables())
-        .map(|column| Stored::Value((column.value)(row)))
-}
 
 /// One record type's log.
 pub(super) struct ParquetLog {

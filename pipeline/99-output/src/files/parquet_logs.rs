@@ -1,16 +1,16 @@
 //! The Parquet logs of all record types, and of all kinds of messages.
 
 use super::FileInfo;
-use super::parquet_log::{ParquetLog, described, stored};
+use super::parquet_log::ParquetLog;
 use super::rotation::Rotation;
 use super::storage::Storage;
+use super::tables::{TakeRow, tables, write_row};
 use crate::OutputError;
 use crate::batch::RecordRef;
 use crate::format::MessageSchemas;
+use crate::messages::Stored;
 use flowpin_config::OutputPlan;
-use flowpin_record::{
-    AnomalyRecord, ConnRow, FloodRecord, HostPairRecord, RecordType, ScanRecord, TunnelRecord,
-};
+use flowpin_packet::Timestamp;
 
 /// One log for each type, in table order; then one for each kind of messages.
 pub(super) struct ParquetLogs {
@@ -21,41 +21,13 @@ pub(super) struct ParquetLogs {
 
 impl ParquetLogs {
     pub(super) fn new(plan: &OutputPlan, schemas: &MessageSchemas) -> Result<Self, OutputError> {
-        let rotation = |stem: &str| Rotation::new(plan, stem, "parquet");
         let bytes_max = usize::try_from(plan.parquet_bytes).unwrap_or(usize::MAX);
-        let batch_bytes = bytes_max / BATCHES;
-        let mut logs = Vec::new();
-        for record_type in RecordType::TABLES {
-            let columns = match record_type {
-                RecordType::Conn | RecordType::ConnLong => described::<ConnRow>(),
-                RecordType::Anomaly => described::<AnomalyRecord>(),
-                RecordType::Tunnel => described::<TunnelRecord>(),
-                RecordType::Scan => described::<ScanRecord>(),
-                RecordType::Flood => described::<FloodRecord>(),
-                RecordType::HostPair => described::<HostPairRecord>(),
-                RecordType::Message => continue,
-            };
-            logs.push(ParquetLog::new(
-                rotation(record_type.file_stem()),
-                &columns,
-                plan.parquet_time,
-                batch_bytes,
-            )?);
-        }
-        for ready in schemas.iter() {
-            let columns: Vec<_> = ready
-                .fields
-                .iter()
-                .filter(|field| field.logs.in_tables())
-                .map(|field| (field.flat_name(), field.in_parquet, field.doc.clone()))
-                .collect();
-            logs.push(ParquetLog::new(
-                rotation(&ready.schema.file_stem),
-                &columns,
-                plan.parquet_time,
-                batch_bytes,
-            )?);
-        }
+        let logs = tables(schemas).into_iter().map(|table| {
+            let rotation = Rotation::new(plan, &table.name, "parquet");
+            let (times, batch_bytes) = (plan.parquet_time, bytes_max / BATCHES);
+            ParquetLog::new(rotation, &table.columns, times, batch_bytes)
+        });
+        let logs = logs.collect::<Result<_, _>>()?;
         Ok(Self { logs, bytes_max })
     }
 
@@ -76,50 +48,8 @@ impl ParquetLogs {
         storage: &mut dyn Storage,
         record: &RecordRef<'_>,
     ) -> Result<(), OutputError> {
-        let (rows, row, time) = (record.rows, record.entry.row, record.time());
-        let record_type = record.entry.record_type;
-        let mut place = record_type as usize;
-        if record_type == RecordType::Message {
-            place += usize::from(rows.messages.row(row).schema);
-        }
-        let Some(log) = self.logs.get_mut(place) else {
-            return Ok(());
-        };
-        let index = row as usize;
-        let is_weighed = match record_type {
-            RecordType::Conn | RecordType::ConnLong => {
-                let row = rows.conns.get(index);
-                row.map_or(Ok(false), |row| log.write(storage, time, stored(row)))
-            }
-            RecordType::Anomaly => {
-                let row = rows.anomalies.get(index);
-                row.map_or(Ok(false), |row| log.write(storage, time, stored(row)))
-            }
-            RecordType::Tunnel => {
-                let row = rows.tunnels.get(index);
-                row.map_or(Ok(false), |row| log.write(storage, time, stored(row)))
-            }
-            RecordType::Scan => {
-                let row = rows.scans.get(index);
-                row.map_or(Ok(false), |row| log.write(storage, time, stored(row)))
-            }
-            RecordType::Flood => {
-                let row = rows.floods.get(index);
-                row.map_or(Ok(false), |row| log.write(storage, time, stored(row)))
-            }
-            RecordType::HostPair => {
-                let row = rows.host_pairs.get(index);
-                row.map_or(Ok(false), |row| log.write(storage, time, stored(row)))
-            }
-            RecordType::Message => {
-                let values = rows.messages.values(row);
-                // Some kinds of messages are events only.
-                if values.is_empty() {
-                    return Ok(());
-                }
-                log.write(storage, time, values)
-            }
-        }?;
+        let logs = self.logs.as_mut_slice();
+        let is_weighed = write_row(&mut OnDisk { logs, storage }, record)?;
         if is_weighed {
             self.make_room()?;
         }
@@ -160,6 +90,24 @@ impl ParquetLogs {
             .iter_mut()
             .map(ParquetLog::close)
             .fold(Ok(()), Result::and)
+    }
+}
+
+/// The logs, and where their files are made.
+struct OnDisk<'a> {
+    logs: &'a mut [ParquetLog],
+    storage: &'a mut dyn Storage,
+}
+
+impl TakeRow for OnDisk<'_> {
+    fn take<'a>(
+        &mut self,
+        table: usize,
+        time: Timestamp,
+        values: impl Iterator<Item = Stored<'a>>,
+    ) -> Result<bool, OutputError> {
+        let log = self.logs.get_mut(table);
+        log.map_or(Ok(false), |log| log.write(self.storage, time, values))
     }
 }
 

@@ -3,6 +3,7 @@
 mod opening;
 
 use super::OutputSummary;
+use super::batches::Batches;
 use super::once::{Decision, Once};
 use super::parquet_logs::ParquetLogs;
 use super::storage::Storage;
@@ -25,6 +26,8 @@ pub struct Writers {
     /// Likewise for each kind of messages, in each format.
     messages: Vec<MessageLog>,
     parquet: Option<ParquetLogs>,
+    /// Instead of all of these: rows for another program.
+    batches: Option<Batches>,
     /// What is written once a day, if anything is.
     once: Option<Once>,
     /// Bytes of text written so far.
@@ -157,6 +160,12 @@ impl Writers {
         if let Some(parquet) = &mut self.parquet {
             parquet.write(storage, record)?;
         }
+        if let Some(batches) = &mut self.batches {
+            batches.write(record)?;
+            if batches.is_closed() {
+                self.state = State::Ended;
+            }
+        }
         Ok(())
     }
 
@@ -188,8 +197,8 @@ impl Writers {
         }
     }
 
-    /// Hands everything to the system that waits in buffers; for live input, now and then. Row
-    /// groups of Parquet wait until they are full.
+    /// Hands everything to the system, or to who takes record batches, that waits in buffers; for
+    /// live input, now and then. Row groups of Parquet wait until they are full.
     ///
     /// # Errors
     ///
@@ -198,8 +207,9 @@ impl Writers {
         if self.state == State::Ended {
             return Ok(());
         }
-        let done = self.text_logs().try_for_each(TextLog::flush);
-        self.or_fail(done)
+        let text = self.text_logs().try_for_each(TextLog::flush);
+        let batches = self.batches.as_mut().map_or(Ok(()), Batches::flush);
+        self.or_fail(text.and(batches))
     }
 
     /// Makes files anew that were moved away (by `logrotate`, say); the records before stay in
@@ -290,6 +300,7 @@ impl Writers {
             .map(TextLog::close)
             .fold(Ok(()), Result::and);
         let parquet = self.parquet.as_mut().map_or(Ok(()), ParquetLogs::close);
-        text.and(parquet)
+        let batches = self.batches.as_mut().map_or(Ok(()), Batches::flush);
+        text.and(parquet).and(batches)
     }
 }

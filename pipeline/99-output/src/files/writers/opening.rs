@@ -4,6 +4,7 @@ use super::{ColumnLog, MessageLog, State, Writers};
 use crate::OutputError;
 use crate::batch::TextFormat;
 use crate::error::STDOUT;
+use crate::files::batches::{BatchSink, Batches};
 use crate::files::frames::{column_frame, eve_frame, message_frame};
 use crate::files::once::Once;
 use crate::files::parquet_logs::ParquetLogs;
@@ -66,19 +67,50 @@ impl Writers {
         Self::open_all(plan, schemas, storage)
     }
 
+    /// Writes no file: hands the rows of Parquet's tables to `sink`, as record batches.
+    pub fn into_batches(
+        plan: &OutputPlan,
+        schemas: &MessageSchemas,
+        sink: Box<dyn BatchSink>,
+    ) -> Self {
+        let mut writers = Self::without_files(plan, schemas, Box::<Disk>::default());
+        writers.batches = Some(Batches::new(schemas, plan.parquet_time, sink));
+        writers
+    }
+
     fn open_all(
         plan: &OutputPlan,
         schemas: &MessageSchemas,
         storage: Box<dyn Storage>,
     ) -> Result<Self, OutputError> {
         let formats = Formats::of(plan);
-        let mut writers = Self {
+        let mut writers = Self::without_files(plan, schemas, storage);
+        if plan.to_stdout {
+            writers.open_stdout()?;
+        } else if formats.any() {
+            writers.summary.earlier = writers.storage.clear(plan)?;
+            std::fs::create_dir_all(&plan.dir).map_err(|source| OutputError::Directory {
+                path: plan.dir.clone(),
+                source,
+            })?;
+            writers.open_files(formats, schemas)?;
+        }
+        Ok(writers)
+    }
+
+    fn without_files(
+        plan: &OutputPlan,
+        schemas: &MessageSchemas,
+        storage: Box<dyn Storage>,
+    ) -> Self {
+        Self {
             plan: plan.clone(),
             storage,
             eve: None,
             columns: Vec::new(),
             messages: Vec::new(),
             parquet: None,
+            batches: None,
             once: None,
             text_bytes: 0,
             summary: OutputSummary {
@@ -93,18 +125,7 @@ impl Writers {
                 ..OutputSummary::default()
             },
             state: State::Open,
-        };
-        if plan.to_stdout {
-            writers.open_stdout()?;
-        } else if formats.any() {
-            writers.summary.earlier = writers.storage.clear(plan)?;
-            std::fs::create_dir_all(&plan.dir).map_err(|source| OutputError::Directory {
-                path: plan.dir.clone(),
-                source,
-            })?;
-            writers.open_files(formats, schemas)?;
         }
-        Ok(writers)
     }
 
     fn open_stdout(&mut self) -> Result<(), OutputError> {
