@@ -14,6 +14,8 @@ use flowpin_packet::Timestamp;
 /// The table of one kind of records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableSchema {
+    /// Its number, by which a [`BatchSink`] knows it.
+    pub number: usize,
     /// Its name, that of its Parquet file without the ending: `conn`, `http`.
     pub name: String,
     /// Its columns, those of the Parquet file.
@@ -21,7 +23,7 @@ pub struct TableSchema {
 }
 
 impl TableSchema {
-    /// All tables of a run, in the order of their numbers.
+    /// All tables of a run that may have rows, in the order of their numbers.
     ///
     /// ```
     /// use flowpin_config::ParquetTime;
@@ -32,11 +34,14 @@ impl TableSchema {
     /// assert!(tables[0].schema.field_with_name("uid").is_ok());
     /// ```
     pub fn all(schemas: &MessageSchemas, times: ParquetTime) -> Vec<Self> {
-        let of = tables(schemas).into_iter().map(|table| Self {
+        let all = tables(schemas).into_iter().enumerate();
+        let with_rows = all.filter(|(_, table)| table.has_rows);
+        let described = with_rows.map(|(number, table)| Self {
+            number,
             schema: arrow_schema(&table.columns, times),
             name: table.name,
         });
-        of.collect()
+        described.collect()
     }
 }
 

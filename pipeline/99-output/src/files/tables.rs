@@ -8,13 +8,16 @@ use crate::format::{MessageSchemas, flat_name};
 use crate::messages::Stored;
 use flowpin_packet::Timestamp;
 use flowpin_record::{
-    AnomalyRecord, ConnRow, FloodRecord, HostPairRecord, RecordType, Row, ScanRecord, TunnelRecord,
+    AnomalyRecord, ConnRow, FloodRecord, HostPairRecord, RecordType, Row, ScanRecord, Shown,
+    TunnelRecord,
 };
 
 /// A table: the stem of its files' names, and its columns.
 pub(super) struct Table {
     pub(super) name: String,
     pub(super) columns: Vec<Described>,
+    /// It may have rows: some kinds of messages are for other formats only.
+    pub(super) has_rows: bool,
 }
 
 /// All tables: one for each type of records, then one for each kind of messages.
@@ -33,6 +36,7 @@ pub(super) fn tables(schemas: &MessageSchemas) -> Vec<Table> {
         tables.push(Table {
             name: record_type.file_stem().to_owned(),
             columns,
+            has_rows: true,
         });
     }
     for ready in schemas.iter() {
@@ -42,6 +46,7 @@ pub(super) fn tables(schemas: &MessageSchemas) -> Vec<Table> {
             columns: fields
                 .map(|field| (field.flat_name(), field.in_parquet, field.doc.clone()))
                 .collect(),
+            has_rows: matches!(ready.schema.shown, Shown::Everywhere | Shown::InColumns),
         });
     }
     tables

@@ -1,0 +1,138 @@
+//! The Python package `flowpin`: the engine in the interpreter's process, its records as Arrow
+//! tables.
+//!
+//! ```text
+//!  Python: flowpin.read(source, records, options) ─► Reader, Records      python/flowpin
+//!             │                                         │ to_arrow, __arrow_c_stream__, …
+//!  ───────────┼─────────────────────────────────────────┼────────────────────────────────
+//!             ▼                                         ▼
+//!          options ► run (a thread) ─batches─► queue ► tap ► stream       this crate
+//! ```
+//!
+//! Owns the way of batches from the run to Python, and the way of errors. Guarantees that the rows
+//! are those of the Parquet files that `flowpin run` writes, that memory is bounded while they wait,
+//! and that no wait holds the interpreter's lock or keeps Ctrl-C waiting. Decides nothing about
+//! packets: that is the engine's.
+
+mod error;
+mod options;
+mod parquet_file;
+mod queue;
+mod report;
+mod run;
+mod spill;
+mod stream;
+mod tap;
+
+use crate::error::{Failure, Names};
+use crate::queue::Queues;
+use crate::run::{Run, Setting};
+use crate::stream::Stream;
+use crate::tap::Tap;
+use flowpin_config::Plan;
+use flowpin_engine::TableSchema;
+use pyo3::prelude::*;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Where packets come from: paths, what they are called in messages, and what feeds them.
+type Source = (Vec<PathBuf>, Vec<(String, String)>, Vec<Py<PyAny>>);
+
+/// Starts a run and returns its tables. `records`: the names of those that are wanted; none: all.
+///
+/// # Errors
+/// The options, the names or the source are wrong.
+#[pyfunction]
+#[pyo3(signature = (source, records, config, options))]
+fn read(
+    py: Python<'_>,
+    source: Source,
+    records: Option<Vec<String>>,
+    config: Option<PathBuf>,
+    options: Vec<options::Words>,
+) -> PyResult<Vec<Stream>> {
+    let (paths, names, feeders) = source;
+    let plan = options::plan(paths, config, &options).map_err(|error| error.raise(py))?;
+    let tables = wanted(&plan, records.as_deref()).map_err(|error| error.raise(py))?;
+    let numbers: Vec<_> = tables.iter().map(|table| table.number).collect();
+    let queues = Queues::new(&numbers);
+    let (sink, end) = (queues.clone(), queues.clone());
+    let setting = Setting {
+        plan,
+        names: Names(names),
+        feeders,
+    };
+    let run = Run::start(
+        py,
+        setting,
+        move |plan, control, progress| {
+            flowpin_engine::run_batches(plan, Box::new(sink), control, progress)
+        },
+        move || end.finish(),
+    )?;
+    let streams = tables.into_iter().map(|table| {
+        let tap = Tap {
+            run: Arc::clone(&run),
+            queues: queues.clone(),
+            table: table.number,
+            schema: table.schema,
+        };
+        Stream::new(table.name, tap)
+    });
+    Ok(streams.collect())
+}
+
+/// The tables with these names, or all, in the order of the engine's.
+fn wanted(plan: &Plan, records: Option<&[String]>) -> Result<Vec<TableSchema>, Failure> {
+    let tables = flowpin_engine::tables(plan);
+    let Some(records) = records else {
+        return Ok(tables);
+    };
+    if records.is_empty() {
+        let text = "no kind of records is named; leave `records` out for all";
+        return Err(Failure::option("records", text));
+    }
+    for record in records {
+        if tables.iter().all(|table| table.name != *record) {
+            let all: Vec<_> = tables.iter().map(|table| table.name.as_str()).collect();
+            let all = all.join(", ");
+            let text = format!("there are no records `{record}`; there are {all}");
+            return Err(Failure::option("records", text));
+        }
+    }
+    let named = tables.into_iter();
+    Ok(named
+        .filter(|table| records.contains(&table.name))
+        .collect())
+}
+
+/// The names of all options of `read`.
+#[pyfunction]
+fn options_known() -> Vec<String> {
+    options::names()
+}
+
+/// The names of all kinds of records, with these options.
+#[pyfunction]
+fn records_known(
+    py: Python<'_>,
+    config: Option<PathBuf>,
+    options: Vec<options::Words>,
+) -> PyResult<Vec<String>> {
+    let plan = options::plan(Vec::new(), config, &options).map_err(|error| error.raise(py))?;
+    let tables = flowpin_engine::tables(&plan).into_iter();
+    Ok(tables.map(|table| table.name).collect())
+}
+
+#[pymodule(gil_used = true)]
+fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_function(wrap_pyfunction!(read, module)?)?;
+    module.add_function(wrap_pyfunction!(options_known, module)?)?;
+    module.add_function(wrap_pyfunction!(records_known, module)?)?;
+    module.add_function(wrap_pyfunction!(stream::drain, module)?)?;
+    module.add_function(wrap_pyfunction!(stream::write_parquet, module)?)?;
+    module.add_class::<Stream>()?;
+    module.add_class::<stream::Batches>()?;
+    module.add_class::<report::Report>()
+}
