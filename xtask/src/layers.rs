@@ -33,7 +33,7 @@ impl Layer {
             "pipeline" => Some(Self::Pipeline),
             "compilers" => Some(Self::Compiler),
             "engine" => Some(Self::Engine),
-            "apps" => Some(Self::App),
+            "apps" | "bindings" => Some(Self::App),
             "testkit" | "tests" | "xtask" | "bench" => Some(Self::Support),
             _ => None,
         }

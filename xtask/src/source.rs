@@ -143,6 +143,7 @@ fn entries(root: &Path, folder: &Path) -> Result<Vec<PathBuf>> {
 
 const SOURCE_FOLDERS: &[&str] = &[
     "apps",
+    "bindings",
     "engine",
     "foundation",
     "pipeline",

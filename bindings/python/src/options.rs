@@ -21,8 +21,12 @@ pub(crate) fn plan(
     let mut settings = Settings::default();
     for (name, words) in options {
         let flag = find(name)?;
-        for word in words {
-            set(&mut settings, &flag, name, word)?;
+        if flag.is_list {
+            for word in words {
+                set(&mut settings, &flag, name, word)?;
+            }
+        } else {
+            set(&mut settings, &flag, name, &words.join(","))?;
         }
     }
     if !paths.is_empty() {

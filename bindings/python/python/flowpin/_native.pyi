@@ -5,7 +5,7 @@ from os import PathLike
 
 __version__: str
 
-_Source = tuple[list[str], list[tuple[str, str]], list[object]]
+_Source = tuple[list[str], list[tuple[str, str]], Sequence[object]]
 _Options = list[tuple[str, list[str]]]
 _Progress = Callable[[int, int | None, int], object]
 

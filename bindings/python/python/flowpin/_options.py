@@ -29,7 +29,7 @@ def words(given: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
 def explained(error: OptionError, given: Mapping[str, Any]) -> OptionError:
     """The error, with the option that was probably meant."""
     name = error.place
-    if name not in given or not str(error).startswith("there is no option"):
+    if name is None or name not in given or not str(error).startswith("there is no option"):
         return error
     near = difflib.get_close_matches(name, options(), n=1)
     if not near:
@@ -49,7 +49,7 @@ def _word(name: str, value: Any) -> str:
     if isinstance(value, (str, int)):
         return str(value)
     if isinstance(value, os.PathLike):
-        return os.fspath(value)
+        return os.fsdecode(value)
     if isinstance(value, datetime):
         if value.tzinfo is None:
             raise OptionError(f"{name}: the time has no zone; give one, such as timezone.utc", name)

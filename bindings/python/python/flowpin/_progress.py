@@ -39,7 +39,7 @@ class Bar:
     @staticmethod
     def _tqdm() -> Any:
         try:
-            from tqdm.auto import tqdm  # type: ignore[import-untyped]
+            from tqdm.auto import tqdm
         except ImportError:
             return None
         return tqdm

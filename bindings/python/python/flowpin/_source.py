@@ -13,6 +13,7 @@ import struct
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
+from time import monotonic
 from typing import Any, Protocol, Union, runtime_checkable
 
 from ._errors import InputError, OptionError
@@ -150,6 +151,7 @@ def _pcap(packets: Iterator[Any], link_type: int) -> Iterator[bytes]:
     """The packets as a pcap file with nanoseconds."""
     head = struct.pack("=IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, _SNAP_LEN, link_type)
     chunk = bytearray(head)
+    told = monotonic()
     for number, packet in enumerate(packets, 1):
         try:
             time, data, *rest = packet
@@ -163,9 +165,11 @@ def _pcap(packets: Iterator[Any], link_type: int) -> Iterator[bytes]:
                 f"packet {number} is no (time, bytes) or (time, bytes, length): {error}",
                 "source",
             ) from error
-        if len(chunk) >= _CHUNK_OF_PACKETS:
+        # Packets that come slowly do not wait for others.
+        if len(chunk) >= _CHUNK_OF_PACKETS or monotonic() - told > _PATIENCE_S:
             yield bytes(chunk)
             chunk.clear()
+            told = monotonic()
     yield bytes(chunk)
 
 
@@ -182,3 +186,4 @@ _RECORD = struct.Struct("=IIII")
 _SNAP_LEN = 262_144
 _CHUNK = 256 * 1024
 _CHUNK_OF_PACKETS = 32 * 1024
+_PATIENCE_S = 0.05

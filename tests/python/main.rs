@@ -1,0 +1,93 @@
+//! The Python package: built as the test's own profile builds, and tested by its own tests
+//! (`bindings/python/tests`), in an environment under the target folder.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test may stop here"
+)]
+#![cfg(target_os = "linux")]
+
+use flowpin_testkit::corpus::workspace;
+use flowpin_testkit::product;
+use flowpin_testkit::python::Environment;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The same rows as the command's Parquet files, bounded memory, Ctrl-C, errors: what the package's
+/// tests say, with the packages that they need.
+#[test]
+fn the_python_package_passes_its_tests() {
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let environment = Environment {
+        folder: &target.join("python"),
+        packages: &[
+            "duckdb==2.0.0",
+            "mypy==2.4.1",
+            "pandas==3.1.1",
+            "polars==2.1.0",
+            "pyarrow==26.0.1",
+            "pytest==9.2.0",
+        ],
+        modules: "duckdb, mypy, pandas, polars, pyarrow, pytest",
+        what: "the Python package",
+    };
+    let Some(python) = environment.python() else {
+        return;
+    };
+    let command = product::command().unwrap();
+    let packages = tempfile::tempdir_in(target).unwrap();
+    lay_out(packages.path(), &native_module());
+    let tested = Command::new(&python)
+        .args(["-m", "pytest", "-q", "-p", "no:cacheprovider"])
+        .current_dir(source())
+        .env("FLOWPIN_BIN", command)
+        .env("PYTHONPATH", packages.path())
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .status()
+        .unwrap();
+    assert!(tested.success(), "the package's own tests failed");
+    let typed = Command::new(&python)
+        .args(["-m", "mypy", "--strict", "--cache-dir", "/dev/null"])
+        .arg("python/flowpin")
+        .current_dir(source())
+        .status()
+        .unwrap();
+    assert!(typed.success(), "the package's types contradict each other");
+}
+
+fn source() -> PathBuf {
+    workspace().join("bindings/python")
+}
+
+/// The native module, built in the profile of this test.
+fn native_module() -> PathBuf {
+    // …/target/PROFILE/deps/python-1234
+    let test = std::env::current_exe().unwrap();
+    let profile = test.ancestors().nth(2).unwrap();
+    let is_release = profile.file_name().is_some_and(|name| name == "release");
+    let cargo = std::env::var_os("CARGO").unwrap_or("cargo".into());
+    let built = Command::new(cargo)
+        .args(["build", "-q", "--locked", "-p", "flowpin-python"])
+        .args(is_release.then_some("--release"))
+        .env("CARGO_TARGET_DIR", profile.parent().unwrap())
+        .current_dir(workspace())
+        .status()
+        .unwrap();
+    assert!(built.success(), "the native module cannot be built");
+    profile.join("lib_native.so")
+}
+
+/// The package as a wheel installs it.
+fn lay_out(folder: &Path, native: &Path) {
+    let package = folder.join("flowpin");
+    fs::create_dir(&package).unwrap();
+    for file in fs::read_dir(source().join("python/flowpin")).unwrap() {
+        let file = file.unwrap();
+        if file.file_type().unwrap().is_file() {
+            fs::copy(file.path(), package.join(file.file_name())).unwrap();
+        }
+    }
+    fs::copy(native, package.join("_native.abi3.so")).unwrap();
+}
