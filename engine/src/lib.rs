@@ -51,6 +51,7 @@ pub use tools::explain::{
     HeldFate, HeldOutcome, HeldReason, HeldView, InspectChange, PacketAccount, PacketView,
     Question, RecordFileLine, RecordText, StreamsEnd, StreamsView,
 };
+pub use tools::packets::{CapturedPacket, PacketSink, PacketsReport};
 pub use tools::slice::SliceReport;
 pub use tools::streams::{Conversation, StreamEnd, StreamPlace, StreamSink, StreamsReport};
 pub use tools::trial::{Found, PatternTrial, PatternsReport, RefusedPattern, Together};
@@ -227,4 +228,17 @@ pub fn streams<K: StreamSink>(
     progress: &dyn ProgressSink,
 ) -> Result<StreamsReport, RunError> {
     tools::streams::streams(plan, wanted, sink, control, progress)
+}
+
+/// Reports to `sink` the packets that `plan.filter` lets through, as they were captured.
+///
+/// # Errors
+/// As [`run`], and the errors of the sink.
+pub fn packets<K: PacketSink>(
+    plan: &Plan,
+    sink: &mut K,
+    control: &Control,
+    progress: &dyn ProgressSink,
+) -> Result<PacketsReport, RunError> {
+    tools::packets::packets(plan, sink, control, progress)
 }

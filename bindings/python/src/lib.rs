@@ -14,7 +14,10 @@
 //! and that no wait holds the interpreter's lock or keeps Ctrl-C waiting. Decides nothing about
 //! packets: that is the engine's.
 
+mod captured;
+mod conversations;
 mod error;
+mod feed;
 mod options;
 mod parquet_file;
 mod queue;
@@ -23,14 +26,19 @@ mod run;
 mod spill;
 mod stream;
 mod tap;
+mod verdicts;
 
+use crate::captured::{CapturePacket, Packets};
+use crate::conversations::{StreamPart, Streams};
 use crate::error::{Failure, Names};
 use crate::queue::Queues;
+use crate::report::Report;
 use crate::run::{Run, Setting};
 use crate::stream::Stream;
 use crate::tap::Tap;
+use crate::verdicts::{Verdict, Verdicts};
 use flowpin_config::Plan;
-use flowpin_engine::TableSchema;
+use flowpin_engine::{ProgressSink, TableSchema};
 use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -51,25 +59,16 @@ fn read(
     config: Option<PathBuf>,
     options: Vec<options::Words>,
 ) -> PyResult<Vec<Stream>> {
-    let (paths, names, feeders) = source;
-    let plan = options::plan(paths, config, &options).map_err(|error| error.raise(py))?;
-    let tables = wanted(&plan, records.as_deref()).map_err(|error| error.raise(py))?;
+    let setting = setting(py, source, config, &options)?;
+    let tables = wanted(&setting.plan, records.as_deref()).map_err(|error| error.raise(py))?;
     let numbers: Vec<_> = tables.iter().map(|table| table.number).collect();
     let queues = Queues::new(&numbers);
     let (sink, end) = (queues.clone(), queues.clone());
-    let setting = Setting {
-        plan,
-        names: Names(names),
-        feeders,
+    let work = move |plan: &Plan, control: &_, progress: &dyn ProgressSink, names: &_| {
+        let report = flowpin_engine::run_batches(plan, Box::new(sink), control, progress)?;
+        Ok(Report::of(&report, names))
     };
-    let run = Run::start(
-        py,
-        setting,
-        move |plan, control, progress| {
-            flowpin_engine::run_batches(plan, Box::new(sink), control, progress)
-        },
-        move || end.finish(),
-    )?;
+    let run = Run::start(py, setting, work, move || end.finish())?;
     let streams = tables.into_iter().map(|table| {
         let tap = Tap {
             run: Arc::clone(&run),
@@ -80,6 +79,66 @@ fn read(
         Stream::new(table.name, tap)
     });
     Ok(streams.collect())
+}
+
+/// The packets of captures that pass the filter, as they were captured.
+///
+/// # Errors
+/// The options or the source are wrong.
+#[pyfunction]
+#[pyo3(signature = (source, config, options))]
+fn packets(
+    py: Python<'_>,
+    source: Source,
+    config: Option<PathBuf>,
+    options: Vec<options::Words>,
+) -> PyResult<Packets> {
+    Packets::start(py, setting(py, source, config, &options)?)
+}
+
+/// The bytes of conversations, or of one.
+///
+/// # Errors
+/// The options, the name of the connection or the source are wrong.
+#[pyfunction]
+#[pyo3(signature = (source, connection, config, options))]
+fn streams(
+    py: Python<'_>,
+    source: Source,
+    connection: Option<&str>,
+    config: Option<PathBuf>,
+    options: Vec<options::Words>,
+) -> PyResult<Streams> {
+    Streams::start(py, setting(py, source, config, &options)?, connection)
+}
+
+/// The protocol of each connection.
+///
+/// # Errors
+/// The options or the source are wrong.
+#[pyfunction]
+#[pyo3(signature = (source, config, options))]
+fn identify(
+    py: Python<'_>,
+    source: Source,
+    config: Option<PathBuf>,
+    options: Vec<options::Words>,
+) -> PyResult<Verdicts> {
+    Verdicts::start(py, setting(py, source, config, &options)?)
+}
+
+fn setting(
+    py: Python<'_>,
+    (paths, names, feeders): Source,
+    config: Option<PathBuf>,
+    options: &[options::Words],
+) -> PyResult<Setting> {
+    let plan = options::plan(paths, config, options).map_err(|error| error.raise(py))?;
+    Ok(Setting {
+        plan,
+        names: Names(names),
+        feeders,
+    })
 }
 
 /// The tables with these names, or all, in the order of the engine's.
@@ -128,11 +187,20 @@ fn records_known(
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_function(wrap_pyfunction!(read, module)?)?;
+    module.add_function(wrap_pyfunction!(packets, module)?)?;
+    module.add_function(wrap_pyfunction!(streams, module)?)?;
+    module.add_function(wrap_pyfunction!(identify, module)?)?;
     module.add_function(wrap_pyfunction!(options_known, module)?)?;
     module.add_function(wrap_pyfunction!(records_known, module)?)?;
     module.add_function(wrap_pyfunction!(stream::drain, module)?)?;
     module.add_function(wrap_pyfunction!(stream::write_parquet, module)?)?;
     module.add_class::<Stream>()?;
     module.add_class::<stream::Batches>()?;
-    module.add_class::<report::Report>()
+    module.add_class::<CapturePacket>()?;
+    module.add_class::<StreamPart>()?;
+    module.add_class::<Verdict>()?;
+    module.add_class::<Packets>()?;
+    module.add_class::<Streams>()?;
+    module.add_class::<Verdicts>()?;
+    module.add_class::<Report>()
 }

@@ -3,7 +3,7 @@
 use crate::error::{Failure, Names};
 use crate::report::Report;
 use flowpin_config::Plan;
-use flowpin_engine::{Control, Progress, ProgressSink, RunError, RunReport};
+use flowpin_engine::{Control, Progress, ProgressSink, RunError};
 use pyo3::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -46,7 +46,7 @@ impl Run {
     pub(crate) fn start(
         py: Python<'_>,
         setting: Setting,
-        work: impl FnOnce(&Plan, &Control, &dyn ProgressSink) -> Result<RunReport, RunError>
+        work: impl FnOnce(&Plan, &Control, &dyn ProgressSink, &Names) -> Result<Report, RunError>
         + Send
         + 'static,
         at_end: impl FnOnce() + Send + 'static,
@@ -68,10 +68,11 @@ impl Run {
         let thread = std::thread::Builder::new().name("flowpin".to_owned());
         let started = thread.spawn(move || {
             let watch = Watch(&shared);
-            let done = catch_unwind(AssertUnwindSafe(|| work(&plan, &shared.control, &watch)));
+            let (control, names) = (&shared.control, &shared.names);
+            let done = catch_unwind(AssertUnwindSafe(|| work(&plan, control, &watch, names)));
             let outcome = match done {
-                Ok(Ok(report)) => Ok(Report::of(&report, &shared.names)),
-                Ok(Err(error)) => Err(Failure::of_run(&error).renamed(&shared.names)),
+                Ok(Ok(report)) => Ok(report),
+                Ok(Err(error)) => Err(Failure::of_run(&error).renamed(names)),
                 Err(_) => Err(Failure::defect("the run")),
             };
             shared.state().outcome = Some(outcome);
@@ -168,7 +169,10 @@ struct Watch<'a>(&'a Run);
 
 impl ProgressSink for Watch<'_> {
     fn update(&self, progress: &Progress) {
-        self.0.state().progress = *progress;
+        let mut state = self.0.state();
+        (state.progress, state.is_open) = (*progress, true);
+        drop(state);
+        self.0.changed.notify_all();
     }
 
     fn started(&self) {

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import io
 import pathlib
+import time
 
 import flowpin
 import pyarrow
 import pyarrow.parquet
 import pytest
-from conftest import CAPTURES
+from conftest import CAPTURES, UNCHECKED, dns_queries
 
 
 def files(folder: pathlib.Path) -> dict[str, pyarrow.Table]:
@@ -110,6 +111,21 @@ def test_packets_are_a_capture_too():
     for source in [packets, iter(packets), (packet for packet in packets)]:
         got = flowpin.read(source, ["conn", "redis"], link_type=link_type).to_arrow()
         assert_rows_but_comments(got, expected)
+
+
+def test_packets_that_come_slowly_are_all_there():
+    def slowly():
+        for packet in dns_queries(8):
+            yield packet
+            time.sleep(0.06)
+
+    assert flowpin.read(slowly(), "dns", **UNCHECKED).to_arrow().num_rows == 8
+
+
+def test_no_packets_are_an_empty_capture():
+    reader = flowpin.read(iter(()), "conn")
+    assert reader.to_arrow().num_rows == 0
+    assert reader.report().packets == 0
 
 
 def assert_rows_but_comments(got, expected):

@@ -51,6 +51,9 @@ except KeyboardInterrupt:
         "flowpin.read(endless()).write_parquet('out')",
         "list(flowpin.read(endless(), 'conn'))",
         "flowpin.read(endless(), 'conn').report()",
+        "list(flowpin.packets(endless()))",
+        "list(flowpin.streams(endless()))",
+        "list(flowpin.identify(endless()))",
         "flowpin.read(never(), 'conn')",
     ],
 )

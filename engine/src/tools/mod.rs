@@ -5,6 +5,7 @@
 
 pub(crate) mod explain;
 mod fragments;
+pub(crate) mod packets;
 pub(crate) mod slice;
 pub(crate) mod streams;
 pub(crate) mod trial;

@@ -9,8 +9,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from typing import Any, overload
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar, overload
 
 from . import _native
 from ._errors import (
@@ -20,7 +20,16 @@ from ._errors import (
     InputError,
     OptionError,
 )
-from ._native import Report, __version__
+from ._native import (
+    CapturePacket,
+    Packets,
+    Report,
+    StreamPart,
+    Streams,
+    Verdict,
+    Verdicts,
+    __version__,
+)
 from ._options import explained, options, words
 from ._progress import ProgressCallback
 from ._reader import Reader, Records
@@ -28,21 +37,32 @@ from ._source import LINKTYPE_ETHERNET, Capture, Packet, Source, resolve
 
 __all__ = [
     "Capture",
+    "CapturePacket",
     "ConsumedError",
     "DamagedCaptureWarning",
     "FlowpinError",
     "InputError",
     "OptionError",
     "Packet",
+    "Packets",
     "Reader",
     "Records",
     "Report",
     "Source",
+    "StreamPart",
+    "Streams",
+    "Verdict",
+    "Verdicts",
     "__version__",
+    "identify",
     "options",
+    "packets",
     "read",
     "record_kinds",
+    "streams",
 ]
+
+_T = TypeVar("_T")
 
 
 @overload
@@ -100,25 +120,88 @@ def read(
 
     The run starts at once and waits while nobody reads: memory stays bounded.
     """
+    kinds = [records] if isinstance(records, str) else records
+    wanted = None if kinds is None else list(kinds)
+
+    def start(source: Any, place: str | None, given: Any) -> list[_native.Stream]:
+        return _native.read(source, wanted, place, given)
+
+    streams = _started(start, source, link_type, filter, config, options)
+    if isinstance(records, str):
+        return Reader(streams[0], progress)
+    return Records(streams, progress)
+
+
+def packets(
+    source: Source,
+    *,
+    filter: str | None = None,
+    config: str | os.PathLike[str] | None = None,
+    link_type: int = LINKTYPE_ETHERNET,
+    **options: Any,
+) -> Packets:
+    """The packets of captures as they were captured, one by one, in the order of their numbers.
+
+    They can be given to :func:`read` again: ``read((one for one in packets(path) if …), "conn")``.
+    """
+    return _started(_native.packets, source, link_type, filter, config, options)
+
+
+def streams(
+    source: Source,
+    connection: str | None = None,
+    *,
+    filter: str | None = None,
+    config: str | os.PathLike[str] | None = None,
+    link_type: int = LINKTYPE_ETHERNET,
+    **options: Any,
+) -> Streams:
+    """The bytes of TCP and UDP conversations, reassembled, in the order of their packets.
+
+    :param connection: only the conversation with this uid, ``flow_id`` or Community ID.
+    """
+
+    def start(source: Any, place: str | None, given: Any) -> Streams:
+        return _native.streams(source, connection, place, given)
+
+    return _started(start, source, link_type, filter, config, options)
+
+
+def identify(
+    source: Source,
+    *,
+    filter: str | None = None,
+    config: str | os.PathLike[str] | None = None,
+    link_type: int = LINKTYPE_ETHERNET,
+    **options: Any,
+) -> Verdicts:
+    """Which protocol each connection speaks, by its first bytes, in the order of its records."""
+    return _started(_native.identify, source, link_type, filter, config, options)
+
+
+def _started(
+    start: Callable[[Any, str | None, Any], _T],
+    source: Source,
+    link_type: int,
+    filter: str | None,
+    config: str | os.PathLike[str] | None,
+    options: dict[str, Any],
+) -> _T:
+    """Starts a run over a source."""
     if filter is not None:
         options["filter"] = filter
-    kinds = [records] if isinstance(records, str) else records
     given = words(options)
     place = None if config is None else os.fspath(config)
     paths, names, feeders = resolve(source, link_type)
     for feeder in feeders:
         feeder.start()
     try:
-        wanted = None if kinds is None else list(kinds)
-        streams = _native.read((paths, names, feeders), wanted, place, given)
+        return start((paths, names, feeders), place, given)
     except OptionError as error:
         raise explained(error, options) from None
     finally:
         for feeder in feeders:
             feeder.opened()
-    if isinstance(records, str):
-        return Reader(streams[0], progress)
-    return Records(streams, progress)
 
 
 def record_kinds(*, config: str | os.PathLike[str] | None = None, **options: Any) -> list[str]:

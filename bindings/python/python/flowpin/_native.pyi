@@ -1,6 +1,6 @@
 """The native module: what the rest of the package is made on. Use the package instead."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from os import PathLike
 
 __version__: str
@@ -13,11 +13,11 @@ class Report:
     """The sums of a run that has ended."""
 
     packets: int
-    frame_bytes: int
+    frame_bytes: int | None
     first_ns: int | None
     last_ns: int | None
-    seconds: float
-    pipeline: str
+    seconds: float | None
+    pipeline: str | None
     damage: list[tuple[str, str]]
     losses: dict[str, int]
     stopped_early: bool
@@ -43,6 +43,72 @@ class Stream:
     def progress(self) -> tuple[int, int | None, int]: ...
     def close(self) -> None: ...
 
+class CapturePacket:
+    """A packet as it was captured."""
+
+    number: int
+    time_ns: int
+    wire_len: int
+    link_type: int | None
+    data: bytes
+
+class StreamPart:
+    """A part of a stream: bytes, a gap, or the end."""
+
+    uid: str
+    protocol: str
+    client: tuple[str, int]
+    server: tuple[str, int]
+    to_server: bool
+    offset: int
+    time_ns: int
+    packet_number: int
+    data: bytes | None
+    gap: int
+    end: str | None
+
+class Verdict:
+    """A connection, and which protocol it speaks."""
+
+    uid: str
+    start_ns: int
+    transport: str
+    client: tuple[str, int | None]
+    server: tuple[str, int | None]
+    protocol: str | None
+    original: str | None
+    rule: str | None
+    confidence: str | None
+    port_hint: str | None
+    packets: int
+    frame_bytes: int
+
+class Packets(Iterator[CapturePacket]):
+    """The packets of a capture, one by one."""
+
+    def __next__(self) -> CapturePacket: ...
+    def report(self) -> Report: ...
+    def close(self) -> None: ...
+
+class Streams(Iterator[StreamPart]):
+    """The parts of streams, one by one."""
+
+    def __next__(self) -> StreamPart: ...
+    def report(self) -> Report: ...
+    def close(self) -> None: ...
+
+class Verdicts(Iterator[Verdict]):
+    """The verdicts, one by one."""
+
+    def __next__(self) -> Verdict: ...
+    def report(self) -> Report: ...
+    def close(self) -> None: ...
+
+def packets(source: _Source, config: str | None, options: _Options) -> Packets: ...
+def streams(
+    source: _Source, connection: str | None, config: str | None, options: _Options
+) -> Streams: ...
+def identify(source: _Source, config: str | None, options: _Options) -> Verdicts: ...
 def read(
     source: _Source,
     records: list[str] | None,

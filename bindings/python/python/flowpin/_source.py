@@ -17,6 +17,7 @@ from time import monotonic
 from typing import Any, Protocol, Union, runtime_checkable
 
 from ._errors import InputError, OptionError
+from ._native import CapturePacket
 
 
 @runtime_checkable
@@ -26,10 +27,12 @@ class ReadableFile(Protocol):
     def read(self, size: int = ..., /) -> bytes: ...
 
 
-#: A packet: its time (nanoseconds since 1970 as ``int``, seconds as ``float``, or a ``datetime``)
+#: A packet: one of :func:`flowpin.packets`, or its time (nanoseconds since 1970 as ``int``, seconds as ``float``, or a ``datetime``)
 #: and its bytes, from the link layer on; with a third member, its length on the wire.
 Packet = Union[
-    "tuple[int | float | datetime, bytes]", "tuple[int | float | datetime, bytes, int]"
+    CapturePacket,
+    "tuple[int | float | datetime, bytes]",
+    "tuple[int | float | datetime, bytes, int]",
 ]
 
 Path = Union[str, "os.PathLike[str]"]
@@ -104,7 +107,7 @@ def resolve(
 
 
 def _are_packets(captures: list[Any]) -> bool:
-    return bool(captures) and isinstance(captures[0], tuple)
+    return bool(captures) and isinstance(captures[0], (tuple, CapturePacket))
 
 
 def _paths(path: str) -> list[str]:
@@ -148,17 +151,19 @@ def _read(file: Any) -> Iterator[bytes]:
 
 
 def _pcap(packets: Iterator[Any], link_type: int) -> Iterator[bytes]:
-    """The packets as a pcap file with nanoseconds."""
-    head = struct.pack("=IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, _SNAP_LEN, link_type)
-    chunk = bytearray(head)
+    """The packets as a pcap file with nanoseconds: all of one link type."""
+    chunk = bytearray()
     told = monotonic()
+    number = 0
     for number, packet in enumerate(packets, 1):
         try:
-            time, data, *rest = packet
-            nanos = _nanos(time)
-            captured = len(data)
-            length = int(rest[0]) if rest else captured
-            chunk += _RECORD.pack(*divmod(nanos, 1_000_000_000), captured, length)
+            nanos, data, length, link = _parts(packet, link_type)
+            if number == 1:
+                chunk += _head(link)
+                link_type = link
+            elif link != link_type:
+                raise ValueError(f"its link type is {link}, not {link_type} as before")
+            chunk += _RECORD.pack(*divmod(nanos, 1_000_000_000), len(data), length)
             chunk += data
         except (TypeError, ValueError, struct.error) as error:
             raise OptionError(
@@ -170,7 +175,20 @@ def _pcap(packets: Iterator[Any], link_type: int) -> Iterator[bytes]:
             yield bytes(chunk)
             chunk.clear()
             told = monotonic()
-    yield bytes(chunk)
+    yield bytes(chunk) if number else _head(link_type)
+
+
+def _head(link_type: int) -> bytes:
+    return struct.pack("=IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, _SNAP_LEN, link_type)
+
+
+def _parts(packet: Any, link_type: int) -> tuple[int, bytes, int, int]:
+    """Time in nanoseconds, bytes, length on the wire, link type."""
+    if isinstance(packet, CapturePacket):
+        link = link_type if packet.link_type is None else packet.link_type
+        return packet.time_ns, packet.data, packet.wire_len, link
+    time, data, *rest = packet
+    return _nanos(time), data, int(rest[0]) if rest else len(data), link_type
 
 
 def _nanos(time: int | float | datetime) -> int:

@@ -14,6 +14,7 @@ use crate::run::single::SingleLane;
 use crate::run::stage_options;
 use crate::run::{division, ground, open, random};
 use crate::tools::fragments::Fragments;
+use crate::tools::packets::so_far;
 use crate::tools::silent;
 use crate::tools::wanted::Wanted;
 use crate::worker::stages::{Explain, Stages};
@@ -260,15 +261,7 @@ fn write(
             written.write(&frame, bytes.unwrap_or_default())?;
         }
         drop(walk);
-        let so_far = source.progress();
-        progress.update(&crate::Progress {
-            bytes_read: so_far.bytes_read,
-            bytes_total: so_far.bytes_total,
-            dropped: 0,
-            packets: source.delivered(),
-            files_done: so_far.files_done,
-            files_total: so_far.files_total,
-        });
+        progress.update(&so_far(&source));
     }
     let files = source.report().files;
     let inputs = files.iter().map(InputReport::of).collect();
