@@ -17,8 +17,8 @@ pub enum NotGiven {
     #[error("it is {0}, and only regular files are read")]
     Kind(&'static str),
     /// It is too long.
-    #[error("it is longer than {} MiB, the most that is read of such a file", GIVEN_LEN_MAX >> 20)]
-    Long,
+    #[error("it is longer than {} MiB, the most that is read of such a file", .0 >> 20)]
+    Long(u64),
     /// Text was expected.
     #[error("it is no text: byte {0} is not UTF-8")]
     NoText(usize),
@@ -28,7 +28,7 @@ impl From<NotGiven> for io::Error {
     fn from(why: NotGiven) -> Self {
         let kind = match why {
             NotGiven::Kind(_) => io::ErrorKind::InvalidInput,
-            NotGiven::Long => io::ErrorKind::FileTooLarge,
+            NotGiven::Long(_) => io::ErrorKind::FileTooLarge,
             NotGiven::NoText(_) => io::ErrorKind::InvalidData,
         };
         Self::new(kind, why)
@@ -42,6 +42,14 @@ impl From<NotGiven> for io::Error {
 /// It is something else, such as a device, or longer; what the system says.
 pub fn read_given(path: &Path) -> io::Result<Vec<u8>> {
     read_at_most(path, GIVEN_LEN_MAX)
+}
+
+/// As [`read_given`], of up to `len_max` bytes: for files that programs write, such as rule sets.
+///
+/// # Errors
+/// As those of [`read_given`].
+pub fn read_given_up_to(path: &Path, len_max: u64) -> io::Result<Vec<u8>> {
+    read_at_most(path, len_max)
 }
 
 /// As [`read_given`], of text.
@@ -84,7 +92,7 @@ fn take(file: File, len_max: u64) -> io::Result<Vec<u8>> {
     // The length that the system tells is not asked: a file may grow, and a pipe has none.
     let read = file.take(len_max + 1).read_to_end(&mut bytes)?;
     if read as u64 > len_max {
-        return Err(NotGiven::Long.into());
+        return Err(NotGiven::Long(len_max).into());
     }
     Ok(bytes)
 }

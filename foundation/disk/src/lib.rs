@@ -31,7 +31,7 @@ mod unfinished;
 pub use create::{Existing, check, create, is_gone, remake};
 pub use earlier::{earlier, named, remove};
 pub use folder::check_folder;
-pub use given::{GIVEN_LEN_MAX, NotGiven, read_given, read_given_text};
+pub use given::{GIVEN_LEN_MAX, NotGiven, read_given, read_given_text, read_given_up_to};
 pub use identity::Identity;
 pub use output::{Output, stdout};
 pub use reads::Reads;

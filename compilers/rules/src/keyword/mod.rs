@@ -1,0 +1,158 @@
+//! What each keyword makes of its value.
+
+mod bytes;
+mod content;
+mod meta;
+mod numbers;
+mod packet;
+mod pcre;
+mod state;
+
+pub(crate) use meta::Classes;
+pub(crate) use state::count;
+
+use crate::builder::Builder;
+use crate::option::{RuleOption, Word};
+use crate::problem::Fault;
+use flowpin_rule::{Absent, Status, Transform, buffer, keyword};
+
+/// Reads one option.
+pub(crate) fn read(
+    builder: &mut Builder<'_>,
+    option: RuleOption<'_>,
+    classes: &Classes,
+) -> Result<(), Fault> {
+    let name = option.name;
+    match keyword(name.text) {
+        None => return Err(name.fault(format!("\"{}\" is no known keyword", name.text))),
+        Some(Status::Refused(why)) => {
+            let why = why.trim_end_matches('.');
+            let why = format!("\"{}\" is not supported: {why}", name.text);
+            return Err(name.fault(why));
+        }
+        Some(Status::Accepted(_)) => return Ok(()),
+        Some(Status::Evaluated(_)) => {}
+    }
+    if let Some(result) = name_buffer(builder, &option) {
+        return result;
+    }
+    if let Some(result) = meta::read(builder, &option, classes) {
+        return result;
+    }
+    match name.text {
+        "content" | "uricontent" => content::content(builder, &option),
+        "nocase" | "offset" | "depth" | "distance" | "within" | "startswith" | "endswith"
+        | "fast_pattern" => content::modifier(builder, &option),
+        "pcre" => pcre::pcre(builder, &option),
+        "byte_test" => bytes::test(builder, &option),
+        "byte_jump" => bytes::jump(builder, &option),
+        "byte_extract" => bytes::extract(builder, &option),
+        "byte_math" => bytes::math(builder, &option),
+        "isdataat" => bytes::is_data_at(builder, &option),
+        "bsize" | "urilen" => bytes::size(builder, &option),
+        "base64_decode" => bytes::base64_decode(builder, &option),
+        "base64_data" => builder.enter_base64(name),
+        "absent" => {
+            let absent = match option.value.map(|value| value.text) {
+                Some("or_else") => Absent::OrElse,
+                _ => Absent::Only,
+            };
+            if !builder.is_in_buffer() {
+                return Err(name.fault("\"absent\" must follow the name of a buffer"));
+            }
+            builder.set_absent(absent);
+            Ok(())
+        }
+        "flowbits" | "flowint" | "xbits" | "hostbits" | "threshold" | "detection_filter" => {
+            state::read(builder, &option)
+        }
+        _ => match transform(&option) {
+            Some(transform) => builder.transform(name, transform?),
+            None => packet::read(builder, &option),
+        },
+    }
+}
+
+/// The name of a buffer: what follows examines it, or the content before it belongs there.
+fn name_buffer(builder: &mut Builder<'_>, option: &RuleOption<'_>) -> Option<Result<(), Fault>> {
+    let name = option.name;
+    let (mut id, is_behind) = buffer(name.text)?;
+    if let Some(value) = option.value {
+        if name.text == "tls.version" {
+            return Some(packet::tls_version(builder, id, value));
+        }
+        let field = value.text.strip_prefix("field ").map(str::trim);
+        let of_field = field.and_then(|field| {
+            let field = field.to_ascii_lowercase();
+            let known = FIELDS.iter().find(|(one, _)| *one == field)?;
+            buffer(known.1).map(|(id, _)| id)
+        });
+        match of_field.filter(|_| name.text == "http_header") {
+            Some(of_field) => id = of_field,
+            None => {
+                let why = format!("\"{}\" takes no value that is known here", name.text);
+                return Some(Err(value.fault(why)));
+            }
+        }
+    }
+    if is_behind && !builder.is_snort3 {
+        return Some(builder.move_content(option, id));
+    }
+    builder.enter(id, name.at);
+    Some(Ok(()))
+}
+
+/// Fields of HTTP that have a buffer of their own, for Snort 3's `http_header:field NAME`.
+const FIELDS: [(&str, &str); 12] = [
+    ("host", "http.host.raw"),
+    ("user-agent", "http.user_agent"),
+    ("referer", "http.referer"),
+    ("cookie", "http.cookie"),
+    ("accept", "http.accept"),
+    ("accept-encoding", "http.accept_enc"),
+    ("accept-language", "http.accept_lang"),
+    ("connection", "http.connection"),
+    ("content-type", "http.content_type"),
+    ("content-length", "http.content_len"),
+    ("server", "http.server"),
+    ("location", "http.location"),
+];
+
+fn transform(option: &RuleOption<'_>) -> Option<Result<Transform, Fault>> {
+    Some(Ok(match option.name.text {
+        "dotprefix" => Transform::Dotprefix,
+        "strip_whitespace" => Transform::StripWhitespace,
+        "compress_whitespace" => Transform::CompressWhitespace,
+        "to_lowercase" => Transform::ToLowercase,
+        "to_uppercase" => Transform::ToUppercase,
+        "url_decode" => Transform::UrlDecode,
+        "header_lowercase" => Transform::HeaderLowercase,
+        "strip_pseudo_headers" => Transform::StripPseudoHeaders,
+        "from_base64" if option.value.is_none() => Transform::FromBase64,
+        "from_base64" => {
+            let why = "values of \"from_base64\" are not known here";
+            return Some(Err(option.name.fault(why)));
+        }
+        "xor" => return Some(key(option).map(Transform::Xor)),
+        _ => return None,
+    }))
+}
+
+/// A key in hexadecimal digits.
+fn key(option: &RuleOption<'_>) -> Result<Vec<u8>, Fault> {
+    let word = value(option)?.unquoted();
+    let digits: Option<Vec<u32>> = word.text.chars().map(|c| c.to_digit(16)).collect();
+    let digits = digits.filter(|digits| !digits.is_empty() && digits.len().is_multiple_of(2));
+    let digits = digits.ok_or_else(|| word.fault("a key is pairs of hexadecimal digits"))?;
+    let bytes = digits
+        .chunks(2)
+        .map(|pair| pair.iter().fold(0, |sum, digit| sum * 16 + digit));
+    Ok(bytes.filter_map(|byte| u8::try_from(byte).ok()).collect())
+}
+
+/// The value that an option has to have.
+pub(crate) fn value<'a>(option: &RuleOption<'a>) -> Result<Word<'a>, Fault> {
+    let why = || format!("\"{}\" needs a value", option.name.text);
+    let some = option.value.filter(|value| !value.text.is_empty());
+    some.ok_or_else(|| option.name.fault(why()))
+}

@@ -1,0 +1,222 @@
+//! What a rule asks of packets, connections and their state, beside buffers.
+
+use crate::NumberCheck;
+
+/// A condition that no buffer decides.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Condition {
+    /// TCP flags.
+    Flags(FlagsCheck),
+    /// Length of a packet's payload.
+    PayloadSize(NumberCheck),
+    /// Time to live, or hop limit.
+    Ttl(NumberCheck),
+    /// Type of service, or traffic class.
+    Tos(NumberCheck),
+    /// Identification of an IPv4 packet.
+    Id(NumberCheck),
+    /// IP protocol number.
+    IpProtocol(NumberCheck),
+    /// Both addresses are equal.
+    SameIp,
+    /// IPv4's fragment bits.
+    Fragments(FragmentCheck),
+    /// IPv4's fragment offset, in units of eight bytes.
+    FragmentOffset(NumberCheck),
+    /// TCP sequence number.
+    Seq(NumberCheck),
+    /// TCP acknowledgement number.
+    Ack(NumberCheck),
+    /// TCP window.
+    Window(NumberCheck),
+    /// ICMP type.
+    IcmpType(NumberCheck),
+    /// ICMP code.
+    IcmpCode(NumberCheck),
+    /// ICMP identifier.
+    IcmpId(NumberCheck),
+    /// ICMP sequence number.
+    IcmpSeq(NumberCheck),
+    /// Bytes that a stream has carried so far: to the server, to the client, both or either.
+    StreamSize(FlowSide, NumberCheck),
+    /// The connection speaks this protocol, or does not.
+    AppProtocol {
+        /// Its name in rules.
+        name: String,
+        /// It must not be this one.
+        negated: bool,
+    },
+    /// A flowbit of the connection.
+    FlowBit(BitAction, Vec<u16>),
+    /// A number of the connection.
+    FlowInt {
+        /// The variable.
+        name: u16,
+        /// What is asked or done.
+        operation: IntOp,
+        /// The other number.
+        value: Variant,
+    },
+    /// A bit of a pair of hosts, or of a host, that expires.
+    HostBit {
+        /// What is asked or done.
+        action: BitAction,
+        /// The bit.
+        name: u16,
+        /// Whose bit it is.
+        track: Track,
+        /// Seconds that a bit that is set lasts.
+        expire_s: u32,
+    },
+}
+
+/// The other number of `flowint`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Variant {
+    /// As written.
+    Value(u32),
+    /// Another variable's.
+    Name(u16),
+}
+
+/// An operation of `flowint`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IntOp {
+    /// It becomes this number.
+    Set,
+    /// This much is added.
+    Add,
+    /// This much is taken off; never below 0.
+    Subtract,
+    /// It is compared.
+    Compare(crate::Comparison, bool),
+    /// It has a value.
+    IsSet,
+    /// It has none.
+    IsNotSet,
+}
+
+/// What is done to a bit, or asked of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BitAction {
+    /// It is set.
+    Set,
+    /// It is cleared.
+    Unset,
+    /// It changes.
+    Toggle,
+    /// It has to be set; of several, one.
+    IsSet,
+    /// It has to be clear; of several, one.
+    IsNotSet,
+}
+
+impl BitAction {
+    /// Whether it asks, and changes nothing.
+    pub const fn asks(self) -> bool {
+        matches!(self, Self::IsSet | Self::IsNotSet)
+    }
+}
+
+/// Whose direction a condition is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlowSide {
+    /// The client's.
+    Client,
+    /// The server's.
+    Server,
+    /// Both.
+    Both,
+    /// The one or the other.
+    Either,
+}
+
+/// `flow`: the connection's state, the direction, and what is examined.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct FlowCheck {
+    /// The handshake is complete (`true`), or is not.
+    pub established: Option<bool>,
+    /// To the server (`true`), or to the client.
+    pub to_server: Option<bool>,
+    /// Streams alone (`true`), or packets alone.
+    pub only_stream: Option<bool>,
+    /// Reassembled from fragments (`true`), or not.
+    pub only_fragments: Option<bool>,
+}
+
+/// `flags`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct FlagsCheck {
+    /// The bits.
+    pub bits: u8,
+    /// These bits do not count.
+    pub ignored: u8,
+    /// `+`: other bits may be set as well.
+    pub plus: bool,
+    /// `*`: any of them.
+    pub any: bool,
+    /// `!`: not so.
+    pub negated: bool,
+}
+
+impl FlagsCheck {
+    /// Whether these flags are as they should be.
+    #[inline]
+    pub const fn holds(self, flags: u8) -> bool {
+        let flags = flags & !self.ignored;
+        let holds = if self.any {
+            flags & self.bits != 0
+        } else if self.plus {
+            flags & self.bits == self.bits
+        } else {
+            flags == self.bits
+        };
+        holds != self.negated
+    }
+}
+
+/// `fragbits`: as [`FlagsCheck`], of reserved (4), don't fragment (2), more fragments (1).
+pub type FragmentCheck = FlagsCheck;
+
+/// What is counted together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Track {
+    /// By source address.
+    Source,
+    /// By destination address.
+    Destination,
+    /// By both addresses.
+    Both,
+    /// All together.
+    Rule,
+    /// By connection.
+    Flow,
+}
+
+/// How alerts are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CountKind {
+    /// The first so many of each interval alert.
+    Limit,
+    /// Each time that so many have come, one alerts.
+    Threshold,
+    /// One in each interval alerts, once so many have come.
+    Both,
+    /// All alert after so many have come in the interval.
+    DetectionFilter,
+    /// The next one alerts after a time that doubles: refused by the compiler.
+    Backoff,
+}
+
+/// `threshold` or `detection_filter`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Count {
+    /// How they are counted.
+    pub kind: CountKind,
+    /// What is counted together.
+    pub track: Track,
+    /// How many.
+    pub count: u32,
+    /// In how many seconds.
+    pub seconds: u32,
+}

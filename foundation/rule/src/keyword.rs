@@ -1,0 +1,171 @@
+//! Every keyword that is known: evaluated, or refused by name.
+
+use crate::buffer::BUFFERS;
+use crate::refused::REFUSED;
+
+/// A keyword of rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Keyword {
+    /// As rules spell it.
+    pub name: &'static str,
+    /// What becomes of it.
+    pub status: Status,
+}
+
+/// What becomes of a keyword.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// It is evaluated; what it means, for the documentation.
+    Evaluated(&'static str),
+    /// It is read, and decides nothing; why.
+    Accepted(&'static str),
+    /// A rule with it is refused; why.
+    Refused(&'static str),
+}
+
+use Status::{Accepted, Evaluated};
+
+/// The keyword of a name, if it is known. Buffers are keywords, too.
+pub fn keyword(name: &str) -> Option<Status> {
+    let own = KEYWORDS.iter().find(|one| one.name == name);
+    if let Some(found) = own {
+        return Some(found.status);
+    }
+    let of_buffer = BUFFERS.iter().find(|one| {
+        one.name == name || one.aliases.contains(&name) || one.modifiers.contains(&name)
+    });
+    if let Some(buffer) = of_buffer {
+        return Some(Evaluated(buffer.doc));
+    }
+    let refused = REFUSED.iter().find(|(_, names)| names.contains(&name));
+    refused.map(|&(why, _)| Status::Refused(why))
+}
+
+const fn of(name: &'static str, doc: &'static str) -> Keyword {
+    Keyword {
+        name,
+        status: Evaluated(doc),
+    }
+}
+
+const fn accepted(name: &'static str, why: &'static str) -> Keyword {
+    Keyword {
+        name,
+        status: Accepted(why),
+    }
+}
+
+/// All keywords that are read, without the names of buffers; those that are refused are listed
+/// apart, by the reason.
+#[rustfmt::skip]
+pub static KEYWORDS: &[Keyword] = &[
+    of("msg", "What alerts say."),
+    of("sid", "The rule's number."),
+    of("gid", "The generator's number; 1 if it is left out."),
+    of("rev", "The rule's revision."),
+    of("classtype", "The rule's class, from `classification.config`."),
+    of("priority", "The rule's priority, from 1, the highest."),
+    of("reference", "Where more is written."),
+    of("metadata", "Keys and values, which alerts repeat."),
+    of("target", "Which side is the target."),
+    of("requires", "What an engine needs for the rule; a rule that needs more is left out."),
+    of("content", "Bytes that stand in the buffer."),
+    of("uricontent", "As `content` with `http_uri`."),
+    of("nocase", "Letters match in either case."),
+    of("offset", "From where on the content may stand."),
+    of("depth", "Up to where it may stand, from `offset` on."),
+    of("distance", "From where on it may stand after the match before."),
+    of("within", "Up to where it may stand, from `distance` on."),
+    of("startswith", "It begins the buffer."),
+    of("endswith", "It ends the buffer."),
+    of("fast_pattern", "It is searched for first."),
+    accepted("rawbytes", "Payloads are never changed."),
+    accepted("prefilter", "Every rule is grouped by its header and conditions."),
+    of("pcre", "A regular expression fits."),
+    of("byte_test", "A number in the buffer compares."),
+    of("byte_jump", "What follows is relative to where a number leads."),
+    of("byte_extract", "A number gets a name."),
+    of("byte_math", "A number is computed, and gets a name."),
+    of("isdataat", "There are bytes at a place."),
+    of("bsize", "How long the buffer is."),
+    of("urilen", "How long the target of the request is: decoded, or as it was sent."),
+    of("base64_decode", "Bytes are decoded; `base64_data` examines them."),
+    of("base64_data", "What follows examines the decoded bytes."),
+    of("absent", "The buffer does not exist."),
+    of("dotprefix", "Transform: a dot comes before the buffer."),
+    of("strip_whitespace", "Transform: without white space."),
+    of("compress_whitespace", "Transform: runs of white space become one blank."),
+    of("to_lowercase", "Transform: small letters."),
+    of("to_uppercase", "Transform: capital letters."),
+    of("url_decode", "Transform: `%XX` and `+` decoded."),
+    of("xor", "Transform: combined with the bytes of a key."),
+    of("from_base64", "Transform: Base64 decoded."),
+    of("header_lowercase", "Transform: names of header lines in small letters."),
+    of("strip_pseudo_headers", "Transform: without lines that begin with a colon."),
+    of("flow", "The connection's state, the direction, streams or packets."),
+    of("flags", "TCP flags."),
+    of("tcp.flags", "TCP flags."),
+    of("dsize", "Length of the payload."),
+    of("ttl", "Time to live, or hop limit."),
+    of("tos", "Type of service, or traffic class."),
+    of("id", "Identification of an IPv4 packet."),
+    of("ip_proto", "IP protocol number or name."),
+    of("sameip", "Both addresses are equal."),
+    of("fragbits", "Fragment bits of IPv4."),
+    of("fragoffset", "Fragment offset of IPv4."),
+    of("seq", "TCP sequence number."),
+    of("tcp.seq", "TCP sequence number."),
+    of("ack", "TCP acknowledgement number."),
+    of("tcp.ack", "TCP acknowledgement number."),
+    of("window", "TCP window."),
+    of("tcp.window", "TCP window."),
+    of("itype", "ICMP type."),
+    of("icode", "ICMP code."),
+    of("icmp_id", "ICMP identifier."),
+    of("icmp_seq", "ICMP sequence number."),
+    of("stream_size", "Bytes that the streams have carried so far."),
+    of("app-layer-protocol", "What the connection speaks."),
+    of("flowbits", "Bits of the connection."),
+    of("flowint", "Numbers of the connection."),
+    of("threshold", "How alerts are counted: `limit`, `threshold`, `both`."),
+    of("detection_filter", "Alerts after so many matches in an interval."),
+    of("xbits", "Bits of hosts, or of pairs of hosts, that expire."),
+    of("hostbits", "Bits of hosts that expire."),
+    of("noalert", "The rule has effects, but does not alert."),
+    of("alert", "The rule alerts although `noalert` stands in it."),
+    accepted("tag", "Later packets are not recorded."),
+    accepted("filestore", "Files are written by `--extract`, not by rules."),
+    accepted("bypass", "No connection is left out."),
+    accepted("logto", "Alerts have one log."),
+    accepted("service", "Snort 3: the protocol is identified by content."),
+    accepted("rem", "Snort 3: a remark."),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::{KEYWORDS, keyword};
+    use crate::buffer::BUFFERS;
+    use crate::refused::REFUSED;
+    use std::collections::BTreeSet;
+
+    /// No keyword is in two lists, so that the documentation tells one thing of each.
+    #[test]
+    fn every_keyword_has_one_status() {
+        let mut names = BTreeSet::new();
+        let of_buffers = BUFFERS.iter().flat_map(|one| {
+            let names = one.aliases.iter().chain(one.modifiers);
+            [one.name].into_iter().chain(names.copied())
+        });
+        let refused = REFUSED.iter().flat_map(|(_, names)| names.iter().copied());
+        for name in KEYWORDS
+            .iter()
+            .map(|one| one.name)
+            .chain(of_buffers)
+            .chain(refused)
+        {
+            assert!(names.insert(name), "{name} twice");
+            assert!(keyword(name).is_some());
+        }
+        assert!(keyword("no_such_keyword").is_none());
+    }
+}

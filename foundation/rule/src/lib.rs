@@ -1,0 +1,35 @@
+//! Signature rules in typed form: the interface between their compiler and their engine.
+//!
+//! ```text
+//!  rule files ─► compilers/rules ─► RuleSet ─► 90-detect/rules ─► alerts
+//!                                     │
+//!               keywords, buffers ────┘  one table for the compiler, the engine, the documentation
+//! ```
+//!
+//! Owns what a rule can say ([`Rule`], [`Term`], [`Condition`]), the names of all keywords
+//! ([`KEYWORDS`]) and buffers ([`BUFFERS`]). Reads no text and evaluates nothing.
+
+mod address;
+mod buffer;
+mod condition;
+mod keyword;
+mod number;
+mod refused;
+mod rule;
+mod term;
+
+pub use address::{AddressSet, PortSet};
+pub use buffer::{BUFFERS, Buffer, BufferId, BufferSource, HttpPart, PacketHeader, buffer};
+pub use condition::{
+    BitAction, Condition, Count, CountKind, FlagsCheck, FlowCheck, FlowSide, FragmentCheck, IntOp,
+    Track, Variant,
+};
+pub use keyword::{KEYWORDS, Keyword, Status, keyword};
+pub use number::NumberCheck;
+pub use rule::{
+    Action, Class, Header, Place, Protocol, Rule, RuleSet, SuppressedSide, Suppression,
+};
+pub use term::{
+    Absent, Base64, ByteJump, ByteMath, ByteTest, Comparison, Content, Extract, Inspection,
+    IsDataAt, MathOp, Operand, Pcre, Term, Transform, Width,
+};

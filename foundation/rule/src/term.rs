@@ -1,0 +1,290 @@
+//! What a rule asks of a buffer: one term after another, each from where the one before ended.
+
+use crate::{BufferId, NumberCheck};
+
+/// All that a rule asks of one buffer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Inspection {
+    /// The buffer.
+    pub buffer: BufferId,
+    /// What is done to it first.
+    pub transforms: Vec<Transform>,
+    /// In the order of the rule.
+    pub terms: Vec<Term>,
+    /// Whether it also holds, or only holds, if there is no such buffer (`absent`).
+    pub absent: Option<Absent>,
+}
+
+/// What the lack of a buffer means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Absent {
+    /// It has to be absent.
+    Only,
+    /// Absent, or as the terms say.
+    OrElse,
+}
+
+/// One condition on a buffer's bytes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Term {
+    /// A pattern stands there.
+    Content(Content),
+    /// A regular expression fits.
+    Pcre(Pcre),
+    /// A number compares.
+    ByteTest(ByteTest),
+    /// What follows is relative to a place that a number leads to.
+    ByteJump(ByteJump),
+    /// A number gets a name.
+    Extract(Extract),
+    /// A number is computed and gets a name.
+    Math(ByteMath),
+    /// There are bytes at a place.
+    IsDataAt(IsDataAt),
+    /// How long the buffer is.
+    Size(NumberCheck),
+    /// Decoded bytes have terms of their own.
+    Base64(Base64),
+}
+
+/// A number in a rule: written out, or one that a term before has read from the buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operand {
+    /// As written.
+    Value(i64),
+    /// The variable with this number.
+    Variable(u8),
+}
+
+/// A pattern of bytes, and where it stands.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Content {
+    /// Its bytes; never none.
+    pub pattern: Vec<u8>,
+    /// Letters of ASCII match in either case.
+    pub nocase: bool,
+    /// It must not stand there.
+    pub negated: bool,
+    /// From the buffer's beginning.
+    pub offset: Option<Operand>,
+    /// It lies within the first bytes from `offset` on.
+    pub depth: Option<Operand>,
+    /// From the end of the match before.
+    pub distance: Option<Operand>,
+    /// It lies within the first bytes from `distance` on.
+    pub within: Option<Operand>,
+    /// It begins the buffer.
+    pub startswith: bool,
+    /// It ends the buffer.
+    pub endswith: bool,
+    /// The rule asks for it as its fast pattern.
+    pub fast_pattern: bool,
+    /// Of the fast pattern: an offset and a length of the part to search for.
+    pub fast_part: Option<(u16, u16)>,
+    /// A fast pattern that need not be examined again.
+    pub fast_only: bool,
+}
+
+impl Content {
+    /// Whether its place depends on the match before.
+    pub const fn is_relative(&self) -> bool {
+        self.distance.is_some() || self.within.is_some()
+    }
+}
+
+/// A regular expression.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pcre {
+    /// As PCRE2 takes it.
+    pub pattern: String,
+    /// `i`.
+    pub caseless: bool,
+    /// `s`.
+    pub dotall: bool,
+    /// `m`.
+    pub multiline: bool,
+    /// `x`.
+    pub extended: bool,
+    /// `A`.
+    pub anchored: bool,
+    /// `E`.
+    pub dollar_endonly: bool,
+    /// `G`.
+    pub ungreedy: bool,
+    /// `R`: from the end of the match before.
+    pub relative: bool,
+    /// It must not match.
+    pub negated: bool,
+}
+
+/// How a number stands in the buffer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Width {
+    /// Bytes: 1 to 8 of a binary number, up to 23 of a text.
+    pub bytes: u8,
+    /// The least significant byte comes first.
+    pub little: bool,
+    /// Digits of this base, instead of a binary number.
+    pub base: Option<u8>,
+    /// From the end of the match before.
+    pub relative: bool,
+    /// The bits that count; all if none.
+    pub mask: Option<u64>,
+    /// Read in the byte order that the DCE/RPC header names: refused by the compiler.
+    pub dce: bool,
+}
+
+/// How two numbers compare.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Comparison {
+    /// `<`.
+    Less,
+    /// `>`.
+    Greater,
+    /// `=`.
+    Equal,
+    /// `<=`.
+    LessOrEqual,
+    /// `>=`.
+    GreaterOrEqual,
+    /// `&`: they have bits in common.
+    And,
+    /// `^`: they differ in bits, or have none in common.
+    Or,
+}
+
+/// `byte_test`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ByteTest {
+    /// How the number stands there.
+    pub width: Width,
+    /// Bytes to read; a variable may say how many.
+    pub count: Operand,
+    /// How it compares.
+    pub comparison: Comparison,
+    /// Whether it must not compare so.
+    pub negated: bool,
+    /// With what.
+    pub value: Operand,
+    /// Where it stands.
+    pub offset: Operand,
+}
+
+/// `byte_jump`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ByteJump {
+    /// How the number stands there.
+    pub width: Width,
+    /// Bytes to read; a variable may say how many.
+    pub count: Operand,
+    /// Where it stands.
+    pub offset: Operand,
+    /// It counts in units of so many bytes.
+    pub multiplier: u16,
+    /// Rounded up to four bytes.
+    pub align: bool,
+    /// From the buffer's beginning, not from the number's end.
+    pub from_beginning: bool,
+    /// From the buffer's end.
+    pub from_end: bool,
+    /// And so many bytes further.
+    pub post_offset: Operand,
+}
+
+/// `byte_extract`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extract {
+    /// How the number stands there.
+    pub width: Width,
+    /// Where it stands.
+    pub offset: Operand,
+    /// It counts in units of so many.
+    pub multiplier: u16,
+    /// Rounded up to a multiple of 2 or 4; 0: not.
+    pub align: u8,
+    /// The variable that it is called by.
+    pub to: u8,
+}
+
+/// An operation of `byte_math`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MathOp {
+    /// `+`.
+    Add,
+    /// `-`.
+    Subtract,
+    /// `*`.
+    Multiply,
+    /// `/`.
+    Divide,
+    /// `<<`.
+    ShiftLeft,
+    /// `>>`.
+    ShiftRight,
+}
+
+/// `byte_math`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ByteMath {
+    /// How the number stands there.
+    pub width: Width,
+    /// Bytes to read; a variable may say how many.
+    pub count: Operand,
+    /// Where it stands.
+    pub offset: Operand,
+    /// What is done to it.
+    pub operation: MathOp,
+    /// With what.
+    pub value: Operand,
+    /// The variable that the result is called by.
+    pub to: u8,
+}
+
+/// `isdataat`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IsDataAt {
+    /// A byte this far on.
+    pub offset: Operand,
+    /// From the end of the match before.
+    pub relative: bool,
+    /// There must be none.
+    pub negated: bool,
+}
+
+/// `base64_decode`, and what is asked of the decoded bytes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Base64 {
+    /// At most so many encoded bytes.
+    pub bytes: Option<u32>,
+    /// Where they begin.
+    pub offset: u32,
+    /// From the end of the match before.
+    pub relative: bool,
+    /// What is asked of the decoded bytes.
+    pub terms: Vec<Term>,
+}
+
+/// What is done to a buffer before it is examined.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Transform {
+    /// A dot comes before it.
+    Dotprefix,
+    /// Without white space.
+    StripWhitespace,
+    /// Runs of white space become one blank.
+    CompressWhitespace,
+    /// Small letters.
+    ToLowercase,
+    /// Capital letters.
+    ToUppercase,
+    /// `%XX` and `+` decoded.
+    UrlDecode,
+    /// Each byte combined with those of a key.
+    Xor(Vec<u8>),
+    /// What Base64 decodes to.
+    FromBase64,
+    /// Names of header lines in small letters.
+    HeaderLowercase,
+    /// Without the pseudo headers of HTTP/2.
+    StripPseudoHeaders,
+}
