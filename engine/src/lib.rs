@@ -28,6 +28,7 @@ pub use control::{Control, StopFlag};
 pub use error::RunError;
 pub use flowpin_aggregate::Traffic;
 pub use flowpin_config::Plan;
+pub use flowpin_detect::{AlertCounts, Counted, Database as RuleDatabase, Explained};
 pub use flowpin_dispatch::{ChecksumVerdict, Header, Headers, SlowReason};
 pub use flowpin_flow::{Event, Lifetime};
 pub use flowpin_identify::{Protocol, Rule as ProtocolRule};
@@ -62,9 +63,11 @@ pub use worker::stages::{
 };
 
 use flowpin_parser::Buffer;
+use flowpin_rule::RuleSet;
 use output::messages;
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
 use worker::parse::registry;
 
 /// Processor time of the whole process so far.
@@ -128,6 +131,14 @@ pub fn record_names() -> BTreeSet<String> {
 /// The parts of messages that rules may refer to.
 pub fn buffers() -> Vec<Buffer> {
     registry::buffers()
+}
+
+/// Prepares rules as a run does: for `flowpin rules`.
+///
+/// # Errors
+/// If there are more patterns than are supported.
+pub fn rule_database(set: Arc<RuleSet>) -> Result<RuleDatabase, RunError> {
+    RuleDatabase::new(set).map_err(RunError::Rules)
 }
 
 /// Why an expression of `plan.identify.expressions` is refused, if it is.

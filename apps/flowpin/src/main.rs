@@ -14,6 +14,7 @@ mod grammars;
 mod patterns;
 mod profile;
 mod progress;
+mod rules;
 mod service;
 mod signals;
 mod summary;
@@ -72,6 +73,7 @@ fn command() -> ExitCode {
         Command::Run(args) => command::run(args),
         Command::Identify(args) => command::identify(args),
         Command::Patterns(what) => command::patterns(what),
+        Command::Rules(what) => command::rules(what),
         Command::Slice(args) => command::slice(args),
         Command::Explain(args) => command::explain(args),
         Command::Streams(args) => command::streams(args),

@@ -16,7 +16,7 @@ use flowpin_config::Plan;
 use flowpin_counters::Losses;
 use flowpin_output::{Formatter, Merger, RecordBatch};
 use flowpin_packet::Timestamp;
-use flowpin_record::{ConnRecord, DataChannel, MessagePlace, RecordKey};
+use flowpin_record::{Alert, ConnRecord, DataChannel, MessagePlace, RecordKey};
 use source::Source;
 use std::io;
 
@@ -66,6 +66,18 @@ macro_rules! aggregates {
             ) {
                 $(if let Some(observer) = &mut self.$name {
                     observer.data_channel(key, place, channel);
+                })*
+            }
+
+            /// A rule fits something of a connection.
+            pub(crate) fn alert(
+                &mut self,
+                key: RecordKey,
+                place: &MessagePlace,
+                alert: Alert<'_>,
+            ) {
+                $(if let Some(observer) = &mut self.$name {
+                    observer.alert(key, place, alert);
                 })*
             }
 
@@ -201,6 +213,8 @@ aggregates! {
     scans: flowpin_portscan::Scans;
     /// Connections that carry FTP's data, and what they were counted as.
     data: flowpin_data_channels::DataChannels;
+    /// Alerts of rules.
+    alerts: flowpin_detect::Alerts;
     /// Connections, by transport, state, protocol and port.
     connections: flowpin_totals::Connections;
     /// The addresses, and the pairs of client and server, with the most bytes.

@@ -6,6 +6,7 @@ use crate::worker::netflow::NETFLOW;
 use crate::worker::parse::registry;
 use flowpin_config::{Format, Plan};
 use flowpin_data_channels::FTP_DATA;
+use flowpin_detect::ALERT;
 use flowpin_output::{MessageSchemas, TableSchema};
 use std::collections::BTreeSet;
 
@@ -18,6 +19,9 @@ pub(crate) fn schemas(plan: &Plan) -> MessageSchemas {
     let setup = stage_options::parsers(plan);
     let mut all = registry::schemas(&setup);
     all.push((false, &FTP_DATA));
+    if plan.rules.loaded.is_some() {
+        all.push((false, &ALERT));
+    }
     all.sort_by_key(|&(is_grammar, schema)| (is_grammar, schema.part_of.is_some()));
     let all = all.into_iter().map(|(_, schema)| schema);
     MessageSchemas::new(all.chain(netflow))

@@ -73,6 +73,8 @@ pub(crate) fn output(plan: &Plan) -> OutputPlan {
 fn body_bytes(plan: &Plan) -> u64 {
     if plan.files.decode && plan.parse.enabled {
         plan.memory_bytes / 2
+    } else if plan.rules.loaded.is_some() {
+        plan.memory_bytes / 4
     } else {
         0
     }
@@ -101,7 +103,9 @@ const SHARED_BYTES_MIN: u64 = 16 << 20;
 /// The set-up of parsers, without their memory.
 pub(crate) fn parsers(plan: &Plan) -> ParserSetup {
     let has_columns = has_columns(&plan.output);
-    ParserSetup::new(plan.parse.clone(), plan.files.clone(), has_columns)
+    let mut setup = ParserSetup::new(plan.parse.clone(), plan.files.clone(), has_columns);
+    setup.rules = plan.rules.loaded.is_some();
+    setup
 }
 
 /// Whether some format of the records has columns.
@@ -159,7 +163,10 @@ pub(crate) fn flow(plan: &Plan) -> FlowOptions {
         timeouts: plan.timeouts,
         interim_ns: plan.interim_ns,
         memory_bytes: shared_bytes(plan),
-        observer_bytes: stages::CONNECTION_BYTES,
+        observer_bytes: match plan.rules.loaded {
+            Some(_) => stages::CONNECTION_BYTES + flowpin_detect::CONNECTION_BYTES,
+            None => stages::CONNECTION_BYTES,
+        },
         id_seed: plan.id_seed,
     }
 }

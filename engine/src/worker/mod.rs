@@ -18,6 +18,7 @@ pub(crate) mod netflow;
 pub(crate) mod parse;
 mod records;
 mod resident;
+mod rules;
 pub(crate) mod stages;
 
 use crate::aggregates::{News, Observers};

@@ -16,8 +16,8 @@ use flowpin_aggregate::Traffic;
 use flowpin_output::{Formatter, RecordBatch};
 use flowpin_packet::{Tick, Timestamp};
 use flowpin_record::{
-    AnomalyRecord, ConnRecord, DataChannel, MessagePlace, MessageSchema, RecordKey, RecordSink,
-    Shown, TunnelRecord, Value,
+    Alert, AnomalyRecord, ConnRecord, DataChannel, MessagePlace, MessageSchema, RecordKey,
+    RecordSink, Shown, TunnelRecord, Value,
 };
 
 /// More than this is handed over as soon as its keys are complete.
@@ -216,6 +216,12 @@ impl RecordSink for Records {
 
     fn data_channel(&mut self, key: RecordKey, place: &MessagePlace, told: DataChannel<'_>) {
         self.observers.data_channel(key, place, told);
+        self.weigh();
+        self.relieve(key);
+    }
+
+    fn alert(&mut self, key: RecordKey, place: &MessagePlace, alert: Alert<'_>) {
+        self.observers.alert(key, place, alert);
         self.weigh();
         self.relieve(key);
     }

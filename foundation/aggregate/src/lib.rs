@@ -28,7 +28,7 @@ use core::marker::PhantomData;
 use flowpin_config::Plan;
 use flowpin_counters::Losses;
 use flowpin_packet::Timestamp;
-use flowpin_record::{ConnRecord, DataChannel, MessagePlace, RecordKey, RecordSink};
+use flowpin_record::{Alert, ConnRecord, DataChannel, MessagePlace, RecordKey, RecordSink};
 use std::io;
 
 /// An aggregate: its two sides, and when they are needed.
@@ -67,6 +67,11 @@ pub trait Observer: Debug + Send + Sized {
     /// A connection announces another one.
     fn data_channel(&mut self, key: RecordKey, place: &MessagePlace, told: DataChannel<'_>) {
         let _ = (key, place, told);
+    }
+
+    /// A rule fits something of a connection.
+    fn alert(&mut self, key: RecordKey, place: &MessagePlace, alert: Alert<'_>) {
+        let _ = (key, place, alert);
     }
 
     /// How much memory the news take that were not handed over yet. Totals of a fixed size are

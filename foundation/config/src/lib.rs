@@ -22,6 +22,7 @@ mod output;
 mod parse;
 mod places;
 mod plan;
+mod rules;
 mod scans;
 mod settings;
 mod streams;
@@ -47,6 +48,7 @@ pub use plan::{
     Checksums, ConnectionSettings, Cut, Format, FullRing, Input, InputSettings, ParquetTime,
     PipelineSettings, PipelineShape, Plan, Timeouts,
 };
+pub use rules::{RuleSettings, RulesPlan};
 pub use scans::{ScanSettings, ScansPlan};
 pub use settings::Settings;
 pub use streams::{StreamSettings, StreamsPlan};

@@ -3,7 +3,7 @@
 use crate::options::{Flag, Hint, options};
 use crate::{
     ByteSize, CpuList, DefragmentationPlan, FilesPlan, HostsPlan, IdentifyPlan, LivePlan,
-    OutputPlan, ParsePlan, Places, ScansPlan, Span, StreamsPlan, TimeText,
+    OutputPlan, ParsePlan, Places, RulesPlan, ScansPlan, Span, StreamsPlan, TimeText,
 };
 use std::path::{Path, PathBuf};
 
@@ -241,6 +241,8 @@ options! {
             files: FilesPlan = FilesPlan::default();
             /// Scans and floods.
             scans: ScansPlan = ScansPlan::default();
+            /// Signature rules.
+            rules: RulesPlan = RulesPlan::default();
             /// Systems of hosts.
             hosts: HostsPlan = HostsPlan::default();
             /// Records.

@@ -8,7 +8,7 @@ use crate::options::{Described, Section};
 use crate::{
     ByteSize, ConfigError, ConnectionSettings, DefragmentationSettings, FileSettings, Format,
     HostGroupSettings, HostSettings, IdentifySettings, Input, InputSettings, LiveSettings,
-    OutputPlan, OutputSettings, ParseSettings, PipelineSettings, Plan, ScanSettings,
+    OutputPlan, OutputSettings, ParseSettings, PipelineSettings, Plan, RuleSettings, ScanSettings,
     StreamSettings,
 };
 use serde::{Deserialize, Serialize};
@@ -92,6 +92,7 @@ sections! {
     parse: ParseSettings in parse;
     files: FileSettings in files;
     scans: ScanSettings in scans;
+    rules: RuleSettings in rules;
     output: OutputSettings in output;
 }
 

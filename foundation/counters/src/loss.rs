@@ -94,6 +94,22 @@ losses! {
         "of HTTP not decoded, hashed or extracted, for lack of memory";
     /// Bodies in more codings than are decoded.
     HttpEncodings = "http_encodings", "body", "of HTTP not decoded, in more codings than the limit";
+    /// Stream bytes that rules were not compared with.
+    RuleStreamBytes = "rule_stream_bytes", "byte",
+        "of streams that rules did not examine whole, for lack of memory: raise --memory";
+    /// Bytes of bodies that rules were not compared with.
+    RuleBodyBytes = "rule_body_bytes", "byte",
+        "of bodies that rules did not examine, for lack of memory: raise --memory";
+    /// Evaluations of rules that were given up.
+    RuleSteps = "rule_steps", "evaluation", "of rules given up: more than 3,000 steps each";
+    /// Regular expressions of rules that were given up.
+    RulePcre = "rule_pcre", "evaluation",
+        "of rules given up: an expression reached its match limit";
+    /// Flowbits that were not kept.
+    RuleBits = "rule_bits", "flowbit", "not set: a connection has at most 16 bits and 4 numbers";
+    /// Counts and bits of hosts that were not kept.
+    RuleHosts = "rule_hosts", "count",
+        "or bit of a host not kept: more than 1,048,576 at a time; such alerts are not limited";
     /// Bodies that were not extracted because their shard reached its limit of files.
     HttpFiles = "http_files", "file", "reported but not extracted: more than the limit of a run";
     /// Bytes of extracted files beyond the limit of their shard.

@@ -15,6 +15,8 @@ pub struct ParserSetup {
     pub files: FilesPlan,
     /// Whether formats are written that go by columns.
     pub has_columns: bool,
+    /// Whether rules read fields and bodies that no record has.
+    pub rules: bool,
     /// The memory of the worker's shards, which parsers share with all other stages.
     pub budget: Budget,
     /// The memory of bodies that are decoded, hashed or written.
@@ -41,6 +43,7 @@ impl ParserSetup {
             parse,
             files,
             has_columns,
+            rules: false,
             budget: Budget::new(0),
             bodies: Budget::new(0),
             shared: Vec::new(),

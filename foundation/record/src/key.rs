@@ -1,7 +1,7 @@
 //! In what order records are written, for any number of workers.
 
 use crate::{
-    AnomalyRecord, ConnRecord, DataChannel, FloodRecord, HostPairRecord, MessagePlace,
+    Alert, AnomalyRecord, ConnRecord, DataChannel, FloodRecord, HostPairRecord, MessagePlace,
     MessageSchema, ScanRecord, Shown, TunnelRecord, Value,
 };
 use flowpin_packet::Timestamp;
@@ -110,6 +110,11 @@ pub trait RecordSink {
     /// meant hears it in the order of keys.
     fn data_channel(&mut self, key: RecordKey, place: &MessagePlace, told: DataChannel<'_>) {
         let _ = (key, place, told);
+    }
+    /// A rule fits something of a connection. No record: whether it becomes one is decided in the
+    /// order of keys.
+    fn alert(&mut self, key: RecordKey, place: &MessagePlace, alert: Alert<'_>) {
+        let _ = (key, place, alert);
     }
     /// Whether so many records wait that the next ones should wait until those that are
     /// [complete](Self::complete) have gone. A sink without a bound never is.

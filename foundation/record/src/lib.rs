@@ -7,6 +7,7 @@
 //! Owns the record types, their order ([`RecordKey`]) and the schema that every writer reads.
 //! Does not write files: that is `flowpin-output`.
 
+mod alert;
 mod anomaly;
 mod app;
 mod community_id;
@@ -30,6 +31,7 @@ mod tunnel;
 mod uid;
 mod weird_names;
 
+pub use alert::Alert;
 pub use anomaly::{AnomalyRecord, AppEvent};
 pub use app::{App, Confidence};
 pub use community_id::{CommunityId, NotACommunityId, Ports};

@@ -268,6 +268,12 @@ pub trait MessageSink {
         let _ = told;
     }
 
+    /// All fields of a request, or of a response, whose message follows: names and values. Only
+    /// where rules read them.
+    fn fields(&mut self, of_request: bool, names: &[Value<'_>], values: &[Value<'_>]) {
+        let _ = (of_request, names, values);
+    }
+
     /// A part of a file that the connection carries, where files are to be kept.
     fn file(&mut self, part: FilePart<'_>) {
         let _ = part;

@@ -126,6 +126,17 @@ impl AddressSet {
     pub fn contains(&self, address: IpAddr) -> bool {
         self.0.contains(number(address))
     }
+
+    /// The ranges of its [numbers](Self::number), in order; both ends belong to a range.
+    pub fn ranges(&self) -> impl Iterator<Item = (u128, u128)> + '_ {
+        self.0.0.iter().copied()
+    }
+
+    /// An address as a number: the same order for both families.
+    #[inline]
+    pub fn number(address: IpAddr) -> u128 {
+        number(address)
+    }
 }
 
 impl PortSet {

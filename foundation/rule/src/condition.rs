@@ -3,7 +3,7 @@
 use crate::NumberCheck;
 
 /// A condition that no buffer decides.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Condition {
     /// TCP flags.
     Flags(FlagsCheck),
@@ -94,6 +94,13 @@ pub enum IntOp {
     IsSet,
     /// It has none.
     IsNotSet,
+}
+
+impl IntOp {
+    /// Whether it asks, and changes nothing.
+    pub const fn asks(self) -> bool {
+        matches!(self, Self::Compare(..) | Self::IsSet | Self::IsNotSet)
+    }
 }
 
 /// What is done to a bit, or asked of it.

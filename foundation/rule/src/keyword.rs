@@ -41,6 +41,12 @@ pub fn keyword(name: &str) -> Option<Status> {
     refused.map(|&(why, _)| Status::Refused(why))
 }
 
+/// The keywords that are refused, each with the reason.
+pub fn refused() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let all = REFUSED.iter();
+    all.flat_map(|&(why, names)| names.iter().map(move |&name| (name, why)))
+}
+
 const fn of(name: &'static str, doc: &'static str) -> Keyword {
     Keyword {
         name,

@@ -24,7 +24,7 @@ pub use condition::{
     BitAction, Condition, Count, CountKind, FlagsCheck, FlowCheck, FlowSide, FragmentCheck, IntOp,
     Track, Variant,
 };
-pub use keyword::{KEYWORDS, Keyword, Status, keyword};
+pub use keyword::{KEYWORDS, Keyword, Status, keyword, refused};
 pub use number::NumberCheck;
 pub use rule::{
     Action, Class, Header, Place, Protocol, Rule, RuleSet, SuppressedSide, Suppression,

@@ -79,7 +79,7 @@ pub struct Class {
 }
 
 /// A rule.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
     /// Generator; 1 if the rule names none.
     pub gid: u32,
@@ -122,7 +122,7 @@ pub struct Rule {
 }
 
 /// All rules of a run.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RuleSet {
     /// In the order in which they were read.
     pub rules: Vec<Rule>,

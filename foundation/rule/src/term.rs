@@ -3,7 +3,7 @@
 use crate::{BufferId, NumberCheck};
 
 /// All that a rule asks of one buffer.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Inspection {
     /// The buffer.
     pub buffer: BufferId,
@@ -25,7 +25,7 @@ pub enum Absent {
 }
 
 /// One condition on a buffer's bytes.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Term {
     /// A pattern stands there.
     Content(Content),
@@ -57,7 +57,7 @@ pub enum Operand {
 }
 
 /// A pattern of bytes, and where it stands.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Content {
     /// Its bytes; never none.
     pub pattern: Vec<u8>,
@@ -252,7 +252,7 @@ pub struct IsDataAt {
 }
 
 /// `base64_decode`, and what is asked of the decoded bytes.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Base64 {
     /// At most so many encoded bytes.
     pub bytes: Option<u32>,

@@ -45,7 +45,7 @@ shown! {
     Cores "Cores" ["pipeline", "cut", "cpus", "seed"];
     Connections "Connections" ["checksums", "timeouts", "id-seed", "memory"];
     Stages "Analysis" ["streams", "identify", "patterns", "parse", "all-fields", "ja3", "extract",
-        "hash", "grammar", "fix-dictionary", "scans"];
+        "hash", "grammar", "fix-dictionary", "scans", "rules", "var", "strict-rules"];
     Patterns "Analysis" ["patterns"];
     Records "Records" ["interim", "community-id", "community-seed", "host-pairs", "netflow",
         "stats", "stats-every", "csv-safe", "parquet-time"];

@@ -101,6 +101,20 @@ Helps authors of patterns in l7-filter's format: a line with a name, and a line 
 expression over the first bytes of a connection. `flowpin run` and `flowpin identify` use \
 patterns (`--patterns`) where no built-in rule matches.";
 
+pub(super) const RULES_ABOUT: &str = "\
+Helps authors and users of signature rules: Suricata's language, and the forms of Snort 2 and 3. \
+`flowpin run -S PATH` compares packets, streams and messages with rules; docs/user/rules.md has \
+what is evaluated and what is refused.";
+
+pub(super) const RULES_CHECK_AFTER: &str = "\
+Examples:
+  flowpin rules check /etc/suricata/rules
+  flowpin rules check --strict --var 'HOME_NET=[10.0.0.0/8]' local.rules
+
+Each refused rule is reported on standard error with its file, line and column, and a caret below \
+what is wrong; the others are read. Exit codes: 0 done, 2 a file cannot be read, or with --strict a \
+rule is refused.";
+
 pub(super) const TEST_ABOUT: &str = "\
 Reports for each pattern whether it was loaded or refused (where, why, and what to do about it); \
 whether it decides or only hints; how large it is; and how many bytes of a connection it \

@@ -10,6 +10,7 @@ mod identify;
 mod input;
 mod patterns;
 mod profile;
+mod rules;
 mod run;
 mod slice;
 mod streams;
@@ -27,6 +28,7 @@ pub(crate) use identify::{IdentifyArgs, ListFormat};
 pub(crate) use input::InputArgs;
 pub(crate) use patterns::{PageFormat, PatternsCommand, TestArgs};
 pub(crate) use profile::{PlanArgs, ProfileArgs};
+pub(crate) use rules::{RuleArgs, RulesCommand};
 pub(crate) use run::RunArgs;
 pub(crate) use slice::SliceArgs;
 pub(crate) use streams::{Show, StreamsArgs};
@@ -83,6 +85,9 @@ pub(crate) enum Command {
     /// Test l7-filter patterns on captures, or list the built-in protocols
     #[command(subcommand, long_about = help::PATTERNS_ABOUT)]
     Patterns(PatternsCommand),
+    /// Check signature rules, list them, or explain how one is evaluated
+    #[command(subcommand, long_about = help::RULES_ABOUT)]
+    Rules(RulesCommand),
     /// Measure the cost of each stage, and predict the speed on more cores
     #[command(long_about = help::PROFILE_ABOUT, after_long_help = help::PROFILE_AFTER)]
     Profile(Box<ProfileArgs>),

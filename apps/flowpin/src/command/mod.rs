@@ -8,6 +8,7 @@ mod generate;
 mod identify;
 mod patterns;
 mod profile;
+mod rules;
 mod run;
 mod slice;
 mod streams;
@@ -22,6 +23,7 @@ pub(crate) use identify::identify;
 pub(crate) use patterns::patterns;
 use profile::read_by;
 pub(crate) use profile::{plan_link, profile};
+pub(crate) use rules::rules;
 pub(crate) use run::run;
 pub(crate) use slice::slice;
 pub(crate) use streams::streams;
@@ -46,6 +48,7 @@ fn plan(input: &InputArgs, flags: anyhow::Result<Settings>) -> Result<Plan, Fail
         None => flags.into_plan()?,
     };
     grammars::load(&mut plan)?;
+    crate::rules::load(&mut plan)?;
     Ok(plan)
 }
 

@@ -6,6 +6,7 @@ use crate::run::stage_options;
 use crate::worker::parse::registry;
 use crate::{ProgressSink, RunError};
 use flowpin_config::{IdentifyPlan, Plan};
+use flowpin_detect::Database;
 use flowpin_identify::{Identifier, Names};
 use flowpin_parser::ParserSetup;
 use flowpin_pattern::l7::PatternFileError;
@@ -21,6 +22,8 @@ pub(crate) struct IdentifyRules {
     pub(crate) refused: Vec<String>,
     /// The set-up of the parsers.
     pub(crate) parsers: Arc<ParserSetup>,
+    /// The signature rules.
+    pub(crate) detect: Option<Arc<Database>>,
 }
 
 impl IdentifyRules {
@@ -33,6 +36,13 @@ impl IdentifyRules {
         messages::check(plan)?;
         let mut parsers = stage_options::parsers(plan);
         registry::prepare(&mut parsers)?;
+        let detect = match &plan.rules.loaded {
+            Some(set) => {
+                let database = Database::new(Arc::clone(set)).map_err(RunError::Rules)?;
+                Some(Arc::new(database))
+            }
+            None => None,
+        };
         let plan = &plan.identify;
         if !plan.enabled {
             return Ok(None);
@@ -65,6 +75,7 @@ impl IdentifyRules {
             names,
             refused,
             parsers: Arc::new(parsers),
+            detect,
         }))
     }
 
@@ -72,6 +83,14 @@ impl IdentifyRules {
     pub(crate) fn report_refused(&self, to: &dyn ProgressSink) {
         for refused in &self.refused {
             to.note(&format!("pattern left out: {refused}"));
+        }
+        let Some(database) = &self.detect else { return };
+        for (number, why) in database.refused() {
+            if let Some(rule) = database.set().rules.get(*number) {
+                let (place, sid) = (&rule.place, rule.sid);
+                let at = format!("{}:{}", place.file, place.line);
+                to.note(&format!("rule left out: {at}: sid {sid}: {why}"));
+            }
         }
     }
 }

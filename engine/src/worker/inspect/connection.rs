@@ -5,6 +5,7 @@ use super::state::State;
 use crate::worker::context::Context;
 use crate::worker::identify::{Identify, Phase};
 use crate::worker::parse::{Binding, Parse};
+use crate::worker::rules::Rules;
 use flowpin_identify::{On, Step, Whose};
 use flowpin_packet::FrameBytes;
 use flowpin_parser::Next;
@@ -17,6 +18,7 @@ pub(super) struct Connection<'a, S> {
     pub(super) state: &'a mut State,
     pub(super) identify: &'a mut Identify,
     pub(super) parse: Option<&'a mut Parse>,
+    pub(super) rules: Option<&'a mut Rules>,
     pub(super) context: Context<'a, S>,
 }
 
@@ -24,6 +26,15 @@ impl<'a, S: RecordSink> Connection<'a, S> {
     /// Shows an event to the consumers.
     #[inline]
     pub(super) fn take(&mut self, at: Span, event: Event, frames: &FrameBytes<'_>) {
+        if self.rules.is_some() {
+            return self.take_with_rules(at, event, frames);
+        }
+        self.take_alone(at, event, frames);
+    }
+
+    /// Shows an event to identification and to the parser.
+    #[inline]
+    pub(super) fn take_alone(&mut self, at: Span, event: Event, frames: &FrameBytes<'_>) {
         // It was wanted when it was queued; whether it still is must not depend on the batch.
         if self.state.is_idle() {
             return;
@@ -51,14 +62,18 @@ impl<'a, S: RecordSink> Connection<'a, S> {
             Event::Over => self.end_streams(),
             Event::Reset => self.release_idle_parser(),
             Event::Reopened(was_reported) => self.reopen(at.to_server, was_reported),
+            // For rules alone.
+            Event::Packet(_) => {}
         }
     }
 
     /// Bytes of a stream that do not wait.
     pub(super) fn bytes(&mut self, at: Span, bytes: &[u8]) {
+        self.examine_bytes(at, bytes);
         if !self.state.is_idle() && !self.state.is_released() {
             self.read_bytes(at, bytes);
         }
+        self.examine_messages();
     }
 
     fn read_bytes(&mut self, at: Span, bytes: &[u8]) {

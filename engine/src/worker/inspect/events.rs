@@ -38,6 +38,8 @@ pub(super) enum Event {
     Reset,
     /// A closed stream goes on; whether its end was reported.
     Reopened(bool),
+    /// A packet, which rules have kept under this number.
+    Packet(u32),
 }
 
 impl Event {
@@ -101,6 +103,18 @@ impl Inspect {
         if let Some(stretch) = sighting.frames.find(sighting.frames.payload(meta)) {
             let event = Event::Datagram(on, stretch, meta.payload_len);
             let at = start_of(handle, sighting.to_server);
+            self.push(at, event, Cause::of(meta));
+        }
+    }
+
+    /// Queues a packet for rules, behind all that it causes.
+    pub(in crate::worker) fn push_packet(&mut self, sighting: &Sighting<'_>) {
+        let meta = sighting.meta;
+        if let Some(rules) = &mut self.rules
+            && !meta.flags.has(PacketFlags::BAD_CHECKSUM)
+        {
+            let event = Event::Packet(rules.keep(meta));
+            let at = start_of(sighting.handle, sighting.to_server);
             self.push(at, event, Cause::of(meta));
         }
     }
@@ -176,6 +190,9 @@ impl Inspect {
         }
         if taken == queue.len() {
             queue.clear();
+            if let Some(rules) = &mut self.rules {
+                rules.forget_packets();
+            }
         } else {
             queue.drain(..taken);
         }
@@ -224,6 +241,7 @@ impl<S: RecordSink, A> Feed<'_, S, A> {
             (Occasion::Packet(sighting), _) => inspect.push(at, event, Cause::of(sighting.meta)),
             // The connection has ended anyway.
             (Occasion::End(..), Event::Over | Event::Reset | Event::Reopened(_)) => {}
+            (Occasion::End(..), Event::Packet(_)) => {}
             (Occasion::End(record, key), _) => {
                 let context = Context::of_end(record, key, self.sink);
                 inspect.take(at, event, &NO_FRAMES, context);

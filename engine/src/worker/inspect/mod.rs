@@ -12,16 +12,15 @@
 //! by what its parser says (`doubt`). Guarantees that each consumer gets the events of a connection
 //! in order, each once, whatever batches they came in.
 //!
-//! **A consumer beside both** (rules): a field here next to `identify` and `parse`, its calls in
-//! [`connection::Connection::take`] before the two, and its wish for more bytes in
-//! [`state::State::is_idle`]. It gets the bytes that the parser gets; what was sent before a
-//! verdict it has seen by then, so it needs no replay. If it may end its interest, that belongs
-//! into [`Inspect::fast_path`], too. Its state has its own slab, by the same handle.
+//! Rules are a consumer beside both (`examine`): they get the bytes that the parser gets, before
+//! it, and what it says, after it; what was sent before a verdict they have seen by then. Their
+//! state has its own slab, by the same handle. Where there are none, nothing is done for them.
 
 mod bind;
 mod connection;
 mod doubt;
 mod events;
+mod examine;
 mod state;
 mod view;
 
@@ -34,6 +33,7 @@ use crate::worker::context::Context;
 use crate::worker::identify::IdentifyRules;
 use crate::worker::identify::{Identify, IdentifyStats, Phase};
 use crate::worker::parse::{Parse, ParseStats};
+use crate::worker::rules::Rules;
 use connection::Connection;
 use events::{QUEUE_LEN, Queued};
 use flowpin_config::Plan;
@@ -45,6 +45,7 @@ use flowpin_packet::{PacketKind, PacketMeta, Shard};
 use flowpin_record::{ConnRecord, RecordSink};
 use state::State;
 use std::io;
+use std::sync::Arc;
 
 /// The connections of one worker, and the consumers of their bytes.
 #[derive(Debug)]
@@ -53,6 +54,7 @@ pub(super) struct Inspect {
     queue: Vec<Queued>,
     identify: Identify,
     parse: Option<Parse>,
+    rules: Option<Rules>,
     /// The memory of the worker's shards, with that of bodies.
     budget: Budget,
 }
@@ -84,7 +86,14 @@ impl Inspect {
             states: Slab::with_capacity(table.capacity())?,
             queue: Vec::with_capacity(QUEUE_LEN),
             identify: Identify::new(budget, known, stage_options::searches(plan))?,
-            parse: Parse::new(plan, &setup, table.capacity())?,
+            parse: Parse::new(plan, &setup, known.detect.as_ref(), table.capacity())?,
+            rules: match &known.detect {
+                Some(database) => {
+                    let database = Arc::clone(database);
+                    Some(Rules::new(database, budget, table.capacity())?)
+                }
+                None => None,
+            },
             budget: budget.clone(),
         })
     }
@@ -113,6 +122,9 @@ impl Inspect {
     /// How a packet that merely continues its connection reaches the consumers.
     #[inline]
     pub(super) fn fast_path(&self, meta: &PacketMeta, handle: u32) -> FastPath {
+        if self.rules.is_some() {
+            return FastPath::Refuse;
+        }
         let is_tcp = meta.kind == PacketKind::Tcp;
         if is_tcp && meta.payload_len == 0 {
             return FastPath::Skip;
@@ -128,9 +140,11 @@ impl Inspect {
     /// Whether a consumer wants a connection's events.
     #[inline]
     pub(super) fn is_wanted(&self, handle: u32) -> bool {
-        self.states
-            .get(handle)
-            .is_some_and(|state| !state.is_idle())
+        self.rules.is_some()
+            || self
+                .states
+                .get(handle)
+                .is_some_and(|state| !state.is_idle())
     }
 
     /// A connection's first packet.
@@ -139,6 +153,9 @@ impl Inspect {
             PacketKind::Tcp | PacketKind::Udp | PacketKind::Sctp => Phase::Searching,
             _ => Phase::Done,
         };
+        if let Some(rules) = &mut self.rules {
+            rules.begin(sighting.handle, sighting.meta.shard());
+        }
         while self.states.high_water() <= sighting.handle {
             if self
                 .states
@@ -161,6 +178,7 @@ impl Inspect {
         let shard = state.identity.shard.0;
         let identity = &state.identity;
         let is_read = !state.binding.is_none() || identity.is_doubted();
+        let is_read = is_read || self.rules.is_some();
         let is_needed = !identity.is_done() || is_stream && is_read;
         is_needed.then(|| Loan {
             shard,
@@ -179,6 +197,7 @@ impl Inspect {
     pub(super) fn end<S: RecordSink>(&mut self, handle: u32, context: Context<'_, S>) {
         if let Some(mut connection) = self.connection(handle, context) {
             connection.end();
+            connection.end_rules();
         }
     }
 
@@ -194,6 +213,7 @@ impl Inspect {
             state: self.states.get_mut(handle)?,
             identify: &mut self.identify,
             parse: self.parse.as_mut(),
+            rules: self.rules.as_mut(),
             context,
         })
     }
@@ -220,6 +240,9 @@ impl Inspect {
     /// No connection has a handle of `below` or more: gives the memory of those that had back.
     pub(super) fn forget_above(&mut self, below: u32) {
         self.states.truncate(below);
+        if let Some(rules) = &mut self.rules {
+            rules.forget_above(below);
+        }
     }
 
     /// The pools of everything that consumers keep of connections.
@@ -228,12 +251,18 @@ impl Inspect {
         if let Some(parse) = &mut self.parse {
             parse.pools(visit);
         }
+        if let Some(rules) = &mut self.rules {
+            rules.pools(visit);
+        }
     }
 
     pub(super) fn losses(&self) -> Losses {
         let mut losses = self.identify.losses;
         if let Some(parse) = &self.parse {
             losses.add(&parse.losses());
+        }
+        if let Some(rules) = &self.rules {
+            losses.add(rules.losses());
         }
         losses
     }

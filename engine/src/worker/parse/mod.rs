@@ -27,6 +27,7 @@ use crate::worker::context::Context;
 use bound::{BOUND_BYTES, Bindings, side};
 use flowpin_config::Plan;
 use flowpin_counters::Losses;
+use flowpin_detect::{Database, Tap};
 use flowpin_identify::ProtocolId;
 use flowpin_memory::{Budget, Pool};
 use flowpin_output::{ExtractedFiles, FileError};
@@ -39,6 +40,7 @@ use outlet::Ledger;
 use places::{Known, Names};
 use registry::{Handle, Kind, Parsers, call};
 use std::io;
+use std::sync::Arc;
 
 /// The parsers of one worker, and the connections bound to them.
 #[derive(Debug)]
@@ -75,6 +77,7 @@ impl Parse {
     pub(super) fn new(
         plan: &Plan,
         setup: &ParserSetup,
+        rules: Option<&Arc<Database>>,
         connections_max: u32,
     ) -> io::Result<Option<Self>> {
         if !plan.parse.enabled {
@@ -86,8 +89,16 @@ impl Parse {
             budget: setup.budget.clone(),
             wanted: plan.parse.protocols.clone(),
             known: Vec::new(),
-            ledger: Ledger::new(plan.files.extract.as_deref().map(ExtractedFiles::new)),
+            ledger: Ledger::new(
+                plan.files.extract.as_deref().map(ExtractedFiles::new),
+                rules.map(|rules| Tap::new(Arc::clone(rules))),
+            ),
         }))
+    }
+
+    /// What parsers have said, where rules read it.
+    pub(super) fn tap(&mut self) -> Option<&mut Tap> {
+        self.ledger.tap.as_mut()
     }
 
     /// The pools of the parsers, and of the connections bound to them.

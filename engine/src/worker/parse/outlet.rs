@@ -6,6 +6,7 @@ use super::places::Places;
 use crate::worker::context::{Cause, Context};
 use crate::worker::limit::{Keys, Limit};
 use flowpin_counters::{Loss, Losses};
+use flowpin_detect::Tap;
 use flowpin_output::ExtractedFiles;
 use flowpin_packet::{Layer, Reason, SHARD_COUNT, Shard, Timestamp, bad};
 use flowpin_record::{
@@ -33,11 +34,13 @@ pub(super) struct Ledger {
     pub(super) has_proved: bool,
     /// Files that connections carry, where they are kept.
     pub(super) files: Option<ExtractedFiles>,
+    /// What rules read, where there are any.
+    pub(super) tap: Option<Tap>,
 }
 
 impl Ledger {
-    /// Where files go, if they are kept.
-    pub(crate) fn new(files: Option<ExtractedFiles>) -> Self {
+    /// Where files go, if they are kept; what rules read, if there are any.
+    pub(crate) fn new(files: Option<ExtractedFiles>, tap: Option<Tap>) -> Self {
         Self {
             packets: Keys::from(PACKET_ORDINAL),
             ends: Keys::from(END_ORDINAL),
@@ -50,6 +53,7 @@ impl Ledger {
             fits: None,
             has_proved: false,
             files,
+            tap,
         }
     }
 }
@@ -102,7 +106,10 @@ impl<S: RecordSink> MessageSink for Outlet<'_, '_, S> {
             }
             None => self.numbering.next(schema.shown),
         };
-        if !self.reads(schema) {
+        if let Some(tap) = &mut self.ledger.tap {
+            tap.message(schema, values, transaction);
+        }
+        if !self.context.sink.reads_messages(schema.shown) {
             // What a parser made of the message, it made.
             black_box(values);
             return self.context.sink.unread_message(schema);
@@ -118,6 +125,17 @@ impl<S: RecordSink> MessageSink for Outlet<'_, '_, S> {
     #[inline]
     fn reads(&self, schema: &MessageSchema) -> bool {
         self.context.sink.reads_messages(schema.shown)
+            || self
+                .ledger
+                .tap
+                .as_ref()
+                .is_some_and(|tap| tap.reads(schema))
+    }
+
+    fn fields(&mut self, of_request: bool, names: &[Value<'_>], values: &[Value<'_>]) {
+        if let Some(tap) = &mut self.ledger.tap {
+            tap.fields(of_request, names, values);
+        }
     }
 
     fn anomaly(&mut self, event: &'static str) {
@@ -170,6 +188,9 @@ impl<S: RecordSink> MessageSink for Outlet<'_, '_, S> {
     }
 
     fn file(&mut self, part: FilePart<'_>) {
+        if let Some(tap) = &mut self.ledger.tap {
+            tap.file(part);
+        }
         if let Some(files) = &mut self.ledger.files
             && let Some(place) = self.places.get(self.context)
         {
@@ -240,7 +261,7 @@ mod tests {
     #[test]
     fn ends_by_packets_are_counted_apart_from_time_outs() {
         let by_packet = |with_time_out: bool| {
-            let mut ledger = Ledger::new(None);
+            let mut ledger = Ledger::new(None, None);
             let mut found = Vec::new();
             for _ in 0..5 {
                 let cause = end(9, false);

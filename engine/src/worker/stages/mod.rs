@@ -305,6 +305,9 @@ impl FlowObserver for AllStages {
             );
             self.reopened = feed.reopened;
         }
+        if let Some(inspect) = &mut self.inspect {
+            inspect.push_packet(sighting);
+        }
     }
 
     fn ignores(

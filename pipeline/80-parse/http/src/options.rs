@@ -13,6 +13,8 @@ pub struct HttpOptions {
     pub value_bytes_max: u16,
     /// Records have all fields of request and response.
     pub all_fields: bool,
+    /// Rules read all fields, and bodies: the sink gets them, whatever records have.
+    pub rules: bool,
     /// The treatment of bodies.
     pub bodies: BodyOptions,
 }
@@ -30,6 +32,8 @@ pub struct BodyOptions {
     pub sha256: bool,
     /// The sink gets the bytes of files.
     pub files: bool,
+    /// The sink gets the bytes of bodies, decoded, for rules: no record shows anything of that.
+    pub rules: bool,
     /// Decoded bytes of one body; the rest is left out.
     pub decoded_bytes_max: u64,
     /// The maximum ratio of decoded to sent bytes, beyond 64 KiB.
@@ -41,9 +45,24 @@ pub struct BodyOptions {
 }
 
 impl BodyOptions {
-    /// Whether bodies are read at all.
+    /// Whether records have anything of what bodies hold.
     pub const fn any(&self) -> bool {
         self.decode || self.md5 || self.sha1 || self.sha256 || self.files
+    }
+
+    /// Whether bodies are read at all.
+    pub(crate) const fn are_read(&self) -> bool {
+        self.any() || self.rules
+    }
+
+    /// Whether codings are undone. What records have decides, where they have anything.
+    pub(crate) const fn are_decoded(&self) -> bool {
+        self.decode || self.rules && !self.any()
+    }
+
+    /// Whether the sink gets the bytes.
+    pub(crate) const fn are_handed_on(&self) -> bool {
+        self.files || self.rules
     }
 }
 
@@ -55,6 +74,7 @@ impl Default for BodyOptions {
             sha1: false,
             sha256: false,
             files: false,
+            rules: false,
             decoded_bytes_max: 64 << 20,
             ratio_max: 1000,
             shard_files_max: 4096,
@@ -71,6 +91,7 @@ impl Default for HttpOptions {
             head_bytes_max: 64 << 10,
             value_bytes_max: 8 << 10,
             all_fields: false,
+            rules: false,
             bodies: BodyOptions::default(),
         }
     }

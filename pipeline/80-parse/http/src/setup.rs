@@ -8,22 +8,33 @@ use flowpin_parser::{Buffer, ParserSetup};
 pub(crate) fn options(setup: &ParserSetup) -> HttpOptions {
     let files = &setup.files;
     let most = HttpOptions::default();
+    let wants_files = files.any();
+    // Without files that are written, rules alone say how much of a body is read.
+    let of_run = |most: u64| if wants_files { most } else { u64::MAX };
     HttpOptions {
         all_fields: setup.parse.all_fields,
+        rules: setup.rules,
         bodies: BodyOptions {
             decode: files.decode,
             md5: files.md5,
             sha1: files.sha1,
             sha256: files.sha256,
             files: files.extract.is_some(),
-            decoded_bytes_max: files.bytes_max,
-            shard_files_max: files.count_max.div_ceil(SHARD_COUNT as u64),
-            shard_file_bytes_max: files.total_bytes_max.div_ceil(SHARD_COUNT as u64),
+            rules: setup.rules,
+            decoded_bytes_max: match wants_files {
+                true => files.bytes_max,
+                false => RULES_BYTES_MAX,
+            },
+            shard_files_max: of_run(files.count_max.div_ceil(SHARD_COUNT as u64)),
+            shard_file_bytes_max: of_run(files.total_bytes_max.div_ceil(SHARD_COUNT as u64)),
             ..most.bodies
         },
         ..most
     }
 }
+
+/// The most of a body that rules examine.
+const RULES_BYTES_MAX: u64 = 100 << 10;
 
 /// Values of messages that rules may use.
 pub(crate) const BUFFERS: &[Buffer] = &[

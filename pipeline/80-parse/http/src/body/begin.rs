@@ -81,7 +81,7 @@ impl<S: MessageSink> Turn<'_, S> {
         self.mine.body = self.pools.bodies.begin(encodings, number, self.queue.shard);
         if self.mine.body == NONE {
             self.pools.losses.count(Loss::HttpBodies, 1);
-        } else if self.options.bodies.files {
+        } else if self.options.bodies.are_handed_on() {
             if self.pools.bodies.begin_file(self.mine.body) {
                 self.sink.file(FilePart::Begin(number));
             } else {

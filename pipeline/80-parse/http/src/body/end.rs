@@ -18,7 +18,7 @@ impl<S: MessageSink> Turn<'_, S> {
     pub(crate) fn wanted_body_gap(&mut self, len: u64) {
         let file = self.file();
         let zeros = self.pools.bodies.gap(self.mine.body, len, self.sink);
-        if self.options.bodies.files && zeros > 0 {
+        if self.options.bodies.are_handed_on() && zeros > 0 {
             self.sink.file(FilePart::Missing(file, zeros));
         }
     }
@@ -44,6 +44,11 @@ impl<S: MessageSink> Turn<'_, S> {
             // Records have the length after decoding.
             self.mine.body_len = body.len.saturating_add(body.missing);
         }
+        if !self.options.bodies.any() {
+            // For rules alone: no record shows anything of it.
+            self.mine.clear(Side::BODY_CUT);
+            return self.sink.file(FilePart::End(file, false));
+        }
         let is_short = self.mine.has(Side::BODY_CUT) || body.missing > 0;
         if body.is_inside && !is_short && !body.is_broken {
             // A body without a length may have been cut together with its stream.
@@ -58,7 +63,7 @@ impl<S: MessageSink> Turn<'_, S> {
         let is_whole = !is_short && !body.is_broken && body.left_out == 0;
         self.pools.losses.count(Loss::HttpFileBytes, body.left_out);
         self.mine.clear(Side::BODY_CUT);
-        if self.options.bodies.files {
+        if self.options.bodies.are_handed_on() {
             self.sink.file(FilePart::End(file, is_whole));
         }
         if wire_len > 0 {

@@ -15,7 +15,7 @@ const _: () = assert!(size_of::<Option<BodyState>>() as u64 <= BODY_BYTES);
 impl BodyState {
     /// The memory of a body at its beginning.
     pub(super) fn least_cost(encodings: Encodings, options: &BodyOptions) -> u64 {
-        let (content, outer) = encodings.undone(options.decode).split_first();
+        let (content, outer) = encodings.undone(options.are_decoded()).split_first();
         Self::bare_cost(options)
             .saturating_add(OuterCodings::least_cost(outer))
             .saturating_add(Decoder::cost(content).base)
@@ -50,7 +50,11 @@ impl BodyState {
     }
 
     const fn bare_cost(options: &BodyOptions) -> u64 {
-        let file = if options.files { FILE_BYTES } else { 0 };
+        let file = if options.are_handed_on() {
+            FILE_BYTES
+        } else {
+            0
+        };
         BODY_BYTES.saturating_add(file)
     }
 

@@ -43,7 +43,7 @@ impl Bodies {
             free: Vec::new(),
             budget: budget.clone(),
             quotas: Box::new([FileQuota::default(); 256]),
-            space: if options.any() {
+            space: if options.are_read() {
                 vec![0; SPACE]
             } else {
                 Vec::new()

@@ -68,7 +68,12 @@ const ALWAYS: u64 = 1 << 16;
 
 impl BodyState {
     pub(super) fn new(encodings: Encodings, number: u64, shard: u8, options: &BodyOptions) -> Self {
-        Self::of(encodings.undone(options.decode), number, shard, options)
+        Self::of(
+            encodings.undone(options.are_decoded()),
+            number,
+            shard,
+            options,
+        )
     }
 
     /// A body from which these codings are undone.

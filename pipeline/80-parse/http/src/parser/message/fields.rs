@@ -21,7 +21,7 @@ impl<S: MessageSink> Turn<'_, S> {
         let Some((_, value)) = after.split_first().filter(|_| !is_odd && !name.is_empty()) else {
             return self.odd_line(line);
         };
-        if self.options.all_fields {
+        if self.options.all_fields || self.options.rules {
             self.keep_field(name, value);
         }
         if might_be_known(name) {
@@ -69,7 +69,7 @@ impl<S: MessageSink> Turn<'_, S> {
         if matches!(name, [.., b' ' | b'\t']) && !plain.is_empty() {
             self.report(Anomaly::SpaceBeforeColon);
         }
-        if self.options.all_fields {
+        if self.options.all_fields || self.options.rules {
             self.keep_field(name, value);
         }
         // Some receivers drop bytes that are not allowed in names. A field hidden this way counts,
@@ -136,7 +136,7 @@ impl<S: MessageSink> Turn<'_, S> {
             Field::ContentType => self.keep(Text::ContentType, value),
             Field::Location => self.keep(Text::Redirect, value),
             Field::ContentRange => self.keep(Text::ContentRange, value),
-            Field::ContentDisposition if self.pools.bodies.are_wanted() => {
+            Field::ContentDisposition if self.options.bodies.any() => {
                 self.keep_always(Text::FileName, file_name(value));
             }
             _ => {}

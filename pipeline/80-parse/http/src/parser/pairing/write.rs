@@ -70,6 +70,14 @@ impl<S: MessageSink> Turn<'_, S> {
                 record.resp_filenames = if_any(&filename);
             }
         }
+        if self.options.rules {
+            for (of_request, bytes) in [(true, request), (false, response)] {
+                let mut lists = [[Value::Unset; LIST_MAX]; 2];
+                let [names, values] = &mut lists;
+                let (names, values) = (items(bytes, names, 2, 0), items(bytes, values, 2, 1));
+                self.sink.fields(of_request, names, values);
+            }
+        }
         if !self.options.all_fields {
             let values = record.values();
             let values = values.first_chunk::<WITHOUT_FIELDS>();

@@ -1,0 +1,46 @@
+//! `flowpin rules`.
+
+use super::help;
+use clap::{Args, Subcommand, ValueHint};
+use std::path::PathBuf;
+
+/// The commands for signature rules.
+#[derive(Subcommand, Debug)]
+pub(crate) enum RulesCommand {
+    /// Read rules, and report those that are refused, with the place of what is wrong
+    #[command(after_long_help = help::RULES_CHECK_AFTER)]
+    Check {
+        #[command(flatten)]
+        rules: RuleArgs,
+        /// End with exit code 2 if a rule is refused
+        #[arg(long)]
+        strict: bool,
+    },
+    /// List rules, one a line
+    List {
+        #[command(flatten)]
+        rules: RuleArgs,
+    },
+    /// Explain how a rule is grouped and evaluated
+    Explain {
+        /// The rule's number (sid)
+        #[arg(long, value_name = "NUMBER")]
+        sid: u32,
+        #[command(flatten)]
+        rules: RuleArgs,
+    },
+    /// List the keywords of rules: evaluated, accepted without effect, refused
+    Keywords,
+}
+
+/// Which rules.
+#[derive(Args, Debug)]
+pub(crate) struct RuleArgs {
+    /// Files, directories of *.rules, or a suricata.yaml that names them
+    #[arg(value_name = "PATH", required = true, value_hint = ValueHint::AnyPath)]
+    pub(crate) paths: Vec<PathBuf>,
+
+    /// What a variable of the rules stands for: HOME_NET=[10.0.0.0/8]; may be repeated
+    #[arg(long = "var", value_name = "NAME=VALUE")]
+    pub(crate) variables: Vec<String>,
+}

@@ -1,0 +1,71 @@
+//! Signature rules from files: read, reported if refused, added to the plan.
+
+use crate::exit::{Failure, origin};
+use crate::tell::tell;
+use anyhow::anyhow;
+use flowpin_config::Plan;
+use flowpin_rules::{Loaded, Reader};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Reads the plan's rules. What is refused goes to standard error.
+///
+/// # Errors
+/// A file that cannot be read, a variable that is wrong; with `strict` also a refused rule.
+pub(crate) fn load(plan: &mut Plan) -> Result<(), Failure> {
+    if plan.rules.files.is_empty() {
+        return Ok(());
+    }
+    let source = origin(plan, ["rules", "files"]);
+    let refused = |why: String| Failure::usage(anyhow!(why)).at(source.clone());
+    if !plan.identify.enabled || !plan.streams.enabled || !plan.parse.enabled {
+        let why = "rules need streams, identification and parsing: leave --streams, --identify \
+                   and --parse on";
+        return Err(refused(why.to_owned()));
+    }
+    let loaded = read(&plan.rules.files, &plan.rules.variables).map_err(refused)?;
+    report(&loaded, SHOWN_MAX);
+    if plan.rules.strict && !loaded.problems.is_empty() {
+        return Err(refused("a rule is refused, see above".to_owned()));
+    }
+    if loaded.set.rules.is_empty() {
+        return Err(refused("no rule could be read".to_owned()));
+    }
+    let mut inspections = loaded.set.rules.iter().flat_map(|rule| &rule.inspections);
+    if inspections.any(|one| one.buffer.info().name.starts_with("ja3")) {
+        plan.parse.ja3 = true;
+    }
+    plan.rules.loaded = Some(Arc::new(loaded.set));
+    Ok(())
+}
+
+/// Reads rules with these variables.
+pub(crate) fn read(paths: &[PathBuf], variables: &[String]) -> Result<Loaded, String> {
+    let mut reader = Reader::default();
+    for variable in variables {
+        let Some((name, value)) = variable.split_once('=') else {
+            return Err(format!("{variable}: a variable is NAME=VALUE"));
+        };
+        reader.set_variable(name.trim(), value);
+    }
+    reader.check_variables()?;
+    for path in paths {
+        reader.read(path)?;
+    }
+    Ok(reader.finish())
+}
+
+/// Reports what is refused: each rule up to `most`, then how many more.
+pub(crate) fn report(loaded: &Loaded, most: usize) {
+    for problem in loaded.problems.iter().take(most) {
+        tell(problem);
+    }
+    let more = loaded.problems.len().saturating_sub(most);
+    if more > 0 {
+        let text = format!("{more} more rules refused: `flowpin rules check` shows them all");
+        tell(text);
+    }
+}
+
+/// A run shows so many; `flowpin rules check` shows all.
+const SHOWN_MAX: usize = 5;

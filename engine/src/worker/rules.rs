@@ -1,0 +1,179 @@
+//! Signature rules on a worker: one more consumer of its connections' packets, bytes and messages.
+//!
+//! ```text
+//!  packets ─┐                                    ┌► key, place ─► sink.alert
+//!  bytes ───┼─► Detector ─► what fits (`Found`) ─┘    decided in the order of keys: `Alerts`
+//!  messages ┘
+//! ```
+
+use super::context::{Cause, Context};
+use super::limit::Keys;
+use flowpin_counters::Losses;
+use flowpin_detect::{Detector, Ends, Found, Packet, Tap};
+use flowpin_memory::{Budget, Pool};
+use flowpin_packet::{FrameBytes, PacketMeta, Shard};
+use flowpin_record::{Alert, App, MessagePlace, RecordSink, ToolNames};
+use std::io;
+use std::sync::Arc;
+
+/// The rules of one worker.
+#[derive(Debug)]
+pub(super) struct Rules {
+    detector: Detector,
+    /// The packets of events that wait.
+    packets: Vec<PacketMeta>,
+    found: Vec<Found>,
+    of_packets: Keys,
+    of_ends: Keys,
+    of_time_outs: Keys,
+}
+
+impl Rules {
+    pub(super) fn new(
+        database: Arc<flowpin_detect::Database>,
+        budget: &Budget,
+        connections_max: u32,
+    ) -> io::Result<Self> {
+        Ok(Self {
+            detector: Detector::new(database, budget, connections_max)?,
+            packets: Vec::with_capacity(super::BATCH),
+            found: Vec::new(),
+            of_packets: Keys::from(PACKET_ORDINAL),
+            of_ends: Keys::from(END_ORDINAL),
+            of_time_outs: Keys::from(END_ORDINAL),
+        })
+    }
+
+    pub(super) fn begin(&mut self, handle: u32, shard: Shard) {
+        self.detector.begin(handle, shard);
+    }
+
+    /// Keeps a packet until its event is taken; its number.
+    pub(super) fn keep(&mut self, meta: &PacketMeta) -> u32 {
+        self.packets.push(*meta);
+        u32::try_from(self.packets.len() - 1).unwrap_or(u32::MAX)
+    }
+
+    /// No event waits.
+    pub(super) fn forget_packets(&mut self) {
+        self.packets.clear();
+    }
+
+    /// Whether the detector has the name of what a connection speaks.
+    pub(super) fn is_identified(&self, handle: u32) -> bool {
+        self.detector.is_identified(handle)
+    }
+
+    /// What a connection speaks.
+    pub(super) fn identified(&mut self, handle: u32, app: &App, protocol: u8) {
+        let names = [app.name, app.in_tools.suricata(protocol)];
+        self.detector.identified(handle, names);
+    }
+
+    /// A packet that was [kept](Self::keep).
+    pub(super) fn packet(
+        &mut self,
+        handle: u32,
+        ends: &Ends,
+        (nth, to_server): (u32, bool),
+        frames: &FrameBytes<'_>,
+    ) {
+        let Some(meta) = self.packets.get(nth as usize) else {
+            return;
+        };
+        let packet = Packet {
+            frame: frames.frame(meta),
+            meta,
+            payload: frames.payload(meta),
+        };
+        let found = &mut self.found;
+        self.detector
+            .packet(handle, &packet, ends, to_server, found);
+    }
+
+    /// The next bytes of a stream.
+    pub(super) fn bytes(&mut self, handle: u32, ends: &Ends, at: (bool, u64), bytes: &[u8]) {
+        let found = &mut self.found;
+        self.detector.bytes(handle, ends, at, bytes, found);
+    }
+
+    /// A stream has a gap, or has ended.
+    pub(super) fn stop(&mut self, handle: u32, ends: &Ends, to_server: bool) {
+        self.detector.stop(handle, ends, to_server, &mut self.found);
+    }
+
+    /// What the parser has said.
+    pub(super) fn messages(&mut self, handle: u32, ends: &Ends, tap: &Tap) {
+        self.detector.messages(handle, ends, tap, &mut self.found);
+    }
+
+    /// The connection has ended.
+    pub(super) fn end(&mut self, handle: u32, ends: &Ends) {
+        self.detector.end(handle, ends, &mut self.found);
+    }
+
+    /// Whether something fits that was not handed on yet.
+    pub(super) fn has_found(&self) -> bool {
+        !self.found.is_empty()
+    }
+
+    /// Hands on what fits.
+    pub(super) fn hand_on<S: RecordSink>(
+        &mut self,
+        handle: u32,
+        app: Option<App>,
+        context: &mut Context<'_, S>,
+    ) {
+        let peers = context.peers(handle);
+        let cause = context.cause;
+        let mut found = core::mem::take(&mut self.found);
+        for one in found.drain(..) {
+            let place = MessagePlace {
+                time: cause.time,
+                uid: peers.uid,
+                protocol: peers.protocol,
+                client: peers.client,
+                server: peers.server,
+                vlans: peers.vlans,
+                app: app.map_or("", |app| app.name),
+                in_tools: app.map_or(ToolNames::NONE, |app| app.in_tools),
+                transaction: one.transaction.unwrap_or(0),
+                packet_number: (!cause.is_end).then_some(cause.number),
+            };
+            let alert = Alert {
+                rule: one.rule,
+                to_server: one.to_server,
+                transaction: one.transaction,
+                shown: &one.shown,
+            };
+            let key = self.key(&cause);
+            context.sink.alert(key, &place, alert);
+        }
+        self.found = found;
+    }
+
+    /// Behind all other records that a packet or an end causes.
+    fn key(&mut self, cause: &Cause) -> flowpin_record::RecordKey {
+        let keys = match (cause.is_end, cause.is_time_out) {
+            (false, _) => &mut self.of_packets,
+            (true, false) => &mut self.of_ends,
+            (true, true) => &mut self.of_time_outs,
+        };
+        keys.next(cause.stream_time, cause.number)
+    }
+
+    pub(super) fn forget_above(&mut self, below: u32) {
+        self.detector.forget_above(below);
+    }
+
+    pub(super) fn pools(&mut self, visit: &mut dyn FnMut(&mut dyn Pool)) {
+        self.detector.pools(visit);
+    }
+
+    pub(super) const fn losses(&self) -> &Losses {
+        self.detector.losses()
+    }
+}
+
+const PACKET_ORDINAL: u32 = 3 << 30;
+const END_ORDINAL: u32 = PACKET_ORDINAL + (1 << 29);

@@ -1,0 +1,32 @@
+//! Signature rules.
+
+use crate::options::{Flag, Hint, options};
+use flowpin_rule::RuleSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+options! {
+    /// Signature rules.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    plan RulesPlan {
+        [rules] RuleSettings: "`[rules]`: signature rules." {
+            /// Files, folders and patterns (*.rules) of rules; or a suricata.yaml that names them.
+            files: Vec<PathBuf> => files: Vec<PathBuf> = Vec::new(),
+                flag Flag::value("rules", "PATH", "Compare packets, streams and messages with \
+                    signature rules: a file, a directory of *.rules, or a suricata.yaml (see \
+                    docs/user/rules.md); may be repeated").short('S').hint(Hint::Path);
+            /// Values of the rules' variables: "HOME_NET=[10.0.0.0/8]".
+            variables: Vec<String> => variables: Vec<String> = Vec::new(),
+                flag Flag::value("var", "NAME=VALUE", "What a variable of the rules stands for: \
+                    HOME_NET=[10.0.0.0/8]; may be repeated");
+            /// Stop if a rule is refused, instead of leaving it out.
+            strict: bool => strict: bool = false,
+                flag Flag::switch("strict-rules", "Stop if a rule is refused, instead of leaving \
+                    it out");
+        }
+        others {
+            /// The rules; the creator of the plan reads them.
+            loaded: Option<Arc<RuleSet>> = None;
+        }
+    }
+}

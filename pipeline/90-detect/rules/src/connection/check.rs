@@ -1,0 +1,144 @@
+//! Whether a rule's header and conditions hold: all but what it asks of buffers.
+
+use super::occasion::Occasion;
+use super::state::Connection;
+use crate::database::Compiled;
+use core::net::IpAddr;
+use flowpin_packet::{PacketFlags, PacketKind};
+use flowpin_rule::{
+    BitAction, Condition, FlowCheck, FlowSide, Header, NumberCheck, Protocol, Rule,
+};
+
+/// Whether a rule's header and conditions hold.
+pub(super) fn fits(
+    compiled: &Compiled,
+    rule: &Rule,
+    connection: &Connection,
+    occasion: &Occasion<'_>,
+) -> bool {
+    compiled
+        .direction
+        .is_none_or(|one| one == occasion.to_server)
+        && (compiled.apps == 0 || connection.apps & compiled.apps != 0)
+        && connection.apps & compiled.not_apps == 0
+        && protocol_fits(&rule.header.protocol, occasion)
+        && header_fits(&rule.header, occasion)
+        && flow_fits(&rule.flow, connection, occasion)
+        && rule
+            .conditions
+            .iter()
+            .all(|one| condition_holds(one, connection, occasion))
+}
+
+fn protocol_fits(protocol: &Protocol, occasion: &Occasion<'_>) -> bool {
+    let spoken = occasion.ends.protocol;
+    match protocol {
+        Protocol::Ip | Protocol::App(_) => true,
+        Protocol::Tcp | Protocol::TcpPacket | Protocol::TcpStream => spoken == 6,
+        Protocol::Udp => spoken == 17,
+        Protocol::Sctp => spoken == 132,
+        Protocol::Icmp => spoken == 1 || spoken == 58,
+        Protocol::IpVersion(version) => (*version == 4) == occasion.ends.client.0.is_ipv4(),
+    }
+}
+
+fn header_fits(header: &Header, occasion: &Occasion<'_>) -> bool {
+    let has_ports = matches!(occasion.ends.protocol, 6 | 17 | 132);
+    let one_way = |from: (IpAddr, u16), to: (IpAddr, u16)| {
+        (!has_ports
+            || header.source_ports.contains(from.1) && header.destination_ports.contains(to.1))
+            && header.source.contains(from.0)
+            && header.destination.contains(to.0)
+    };
+    let (from, to) = occasion.ends();
+    one_way(from, to) || header.both_ways && one_way(to, from)
+}
+
+fn flow_fits(flow: &FlowCheck, connection: &Connection, occasion: &Occasion<'_>) -> bool {
+    let fragments = occasion
+        .packet
+        .map(|packet| packet.meta.flags.has(PacketFlags::REASSEMBLED));
+    flow.established
+        .is_none_or(|is| is == connection.has(Connection::ESTABLISHED))
+        && flow
+            .only_fragments
+            .is_none_or(|is| fragments.is_none_or(|was| was == is))
+}
+
+fn condition_holds(
+    condition: &Condition,
+    connection: &Connection,
+    occasion: &Occasion<'_>,
+) -> bool {
+    let packet = occasion.packet;
+    let number = |found: Option<u64>, check: NumberCheck| found.is_some_and(|one| check.holds(one));
+    let tcp = packet.filter(|packet| packet.meta.kind == PacketKind::Tcp);
+    match condition {
+        Condition::Flags(check) => tcp.is_some_and(|packet| check.holds(packet.meta.tcp_flags.0)),
+        Condition::PayloadSize(check) => {
+            number(packet.map(|packet| packet.meta.payload_len.into()), *check)
+        }
+        Condition::Ttl(check) => number(packet.and_then(|packet| packet.ttl()), *check),
+        Condition::Tos(check) => number(packet.and_then(|packet| packet.tos()), *check),
+        Condition::Id(check) => number(packet.and_then(|packet| packet.id()), *check),
+        Condition::IpProtocol(check) => check.holds(occasion.ends.protocol.into()),
+        Condition::SameIp => occasion.ends.client.0 == occasion.ends.server.0,
+        Condition::Fragments(check) => {
+            let bits = packet.and_then(|packet| packet.fragment());
+            bits.is_some_and(|(bits, _)| check.holds(bits))
+        }
+        Condition::FragmentOffset(check) => {
+            let offset = packet.and_then(|packet| packet.fragment());
+            number(offset.map(|(_, offset)| offset), *check)
+        }
+        Condition::Seq(check) => number(tcp.map(|packet| packet.meta.seq.0.into()), *check),
+        Condition::Ack(check) => number(tcp.map(|packet| packet.meta.ack.0.into()), *check),
+        Condition::Window(check) => number(tcp.map(|packet| packet.meta.window.into()), *check),
+        Condition::IcmpType(check) => number(
+            packet.and_then(|packet| packet.icmp()).map(|icmp| icmp.0),
+            *check,
+        ),
+        Condition::IcmpCode(check) => number(
+            packet.and_then(|packet| packet.icmp()).map(|icmp| icmp.1),
+            *check,
+        ),
+        Condition::IcmpId(check) => number(
+            packet
+                .and_then(|packet| packet.icmp_echo())
+                .map(|echo| echo.0),
+            *check,
+        ),
+        Condition::IcmpSeq(check) => number(
+            packet
+                .and_then(|packet| packet.icmp_echo())
+                .map(|echo| echo.1),
+            *check,
+        ),
+        Condition::StreamSize(side, check) => {
+            let sizes = connection
+                .sides
+                .map(|one| one.start + one.window.len() as u64);
+            let [client, server] = sizes.map(|size| check.holds(size));
+            match side {
+                FlowSide::Client => client,
+                FlowSide::Server => server,
+                FlowSide::Both => client && server,
+                FlowSide::Either => client || server,
+            }
+        }
+        // Among the bits of what the connection speaks; at the merge.
+        Condition::AppProtocol { .. } | Condition::HostBit { .. } => true,
+        Condition::FlowBit(BitAction::IsSet, bits) => {
+            bits.iter().any(|&bit| connection.is_set(bit))
+        }
+        Condition::FlowBit(BitAction::IsNotSet, bits) => {
+            bits.iter().any(|&bit| !connection.is_set(bit))
+        }
+        Condition::FlowBit(..) => true,
+        Condition::FlowInt {
+            name,
+            operation,
+            value,
+        } => connection.int_holds(*name, *operation, *value),
+    }
+}

@@ -1,0 +1,239 @@
+//! What a parser has said in one call: bodies are kept, messages compared.
+
+use super::http::{Field, Texts, part};
+use super::occasion::{Message, Occasion};
+use super::state::Connection;
+use super::{Detector, Ends, Found};
+use crate::tap::{HttpText, Item, Tap, Which};
+use flowpin_counters::Loss;
+use flowpin_rule::{BufferId, BufferSource, HttpPart};
+use std::ops::Range;
+use std::sync::Arc;
+
+impl Detector {
+    /// Compares rules with what the connection's parser has just said.
+    pub fn messages(&mut self, handle: u32, ends: &Ends, tap: &Tap, found: &mut Vec<Found>) {
+        let mut from = 0;
+        for (at, item) in tap.items.iter().enumerate() {
+            match item {
+                Item::FileData(number, range) => self.body(handle, *number, tap.bytes(range)),
+                Item::Message {
+                    protocol,
+                    from_server,
+                    depth,
+                    transaction,
+                } => {
+                    let said = tap.items.get(from..at).unwrap_or_default();
+                    let message = Said {
+                        items: said,
+                        tap,
+                        protocol,
+                        from_server: *from_server,
+                        depth: *depth,
+                        transaction: *transaction,
+                    };
+                    self.message(handle, ends, &message, found);
+                    from = at + 1;
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn body(&mut self, handle: u32, number: u64, bytes: &[u8]) {
+        if let Some(connection) = self.connections.get_mut(handle) {
+            let lost = self.bodies.add(handle, connection, number, bytes);
+            self.losses.count(Loss::RuleBodyBytes, lost);
+        }
+    }
+
+    fn message(&mut self, handle: u32, ends: &Ends, said: &Said<'_>, found: &mut Vec<Found>) {
+        let is_encrypted = said.protocol == "tls";
+        if is_encrypted {
+            // What was sent in clear before is compared first.
+            for to_server in [true, false] {
+                self.compare(handle, ends, to_server, found);
+            }
+        }
+        let Some(connection) = self.connections.get_mut(handle) else {
+            return;
+        };
+        if is_encrypted {
+            connection.note(Connection::ENCRYPTED);
+        }
+        let shown = said.shown();
+        let mut bodies = [Vec::new(), Vec::new()];
+        if said.protocol == "http" {
+            for (side, body) in (0_u64..).zip(&mut bodies) {
+                let number = said.depth.wrapping_mul(2).wrapping_add(side);
+                self.bodies.take(handle, connection, number, body);
+            }
+        }
+        if connection.has(Connection::PASSED) {
+            return;
+        }
+        for (to_server, body) in [true, false].into_iter().zip(&bodies) {
+            let mut buffers = Vec::new();
+            let mut arena = Vec::new();
+            said.buffers(
+                &self.database.used,
+                to_server,
+                body,
+                &mut buffers,
+                &mut arena,
+            );
+            if buffers.is_empty() {
+                continue;
+            }
+            let side = usize::from(!to_server);
+            self.scratch.begin();
+            for (buffer, range) in &buffers {
+                let groups = self.database.buffers.get(buffer);
+                if let Some(group) = groups.and_then(|both| both.get(side)) {
+                    let bytes = arena.get(range.clone()).unwrap_or_default();
+                    self.scratch.search(group, bytes);
+                }
+            }
+            for protocol in [said.protocol, ""] {
+                let others = self.database.messages.get(protocol);
+                let others = others.and_then(|both| both.get(side));
+                others
+                    .into_iter()
+                    .flatten()
+                    .for_each(|&rule| self.scratch.add(rule));
+            }
+            let message = Message {
+                buffers: &buffers,
+                arena: &arena,
+                transaction: said.transaction,
+                shown: &shown,
+            };
+            let mut window = core::mem::take(&mut self.scratch.window);
+            window.clear();
+            if let Some(side) = connection.sides.get(side) {
+                self.windows.read(&side.window, &mut window);
+            }
+            let occasion = Occasion {
+                payload: &window,
+                message: Some(&message),
+                ..Occasion::new(ends, to_server)
+            };
+            let (database, losses) = (&self.database, &mut self.losses);
+            self.scratch
+                .evaluate(database, connection, &occasion, losses, found);
+            self.scratch.window = window;
+        }
+    }
+}
+
+/// What belongs to one message.
+struct Said<'a> {
+    items: &'a [Item],
+    tap: &'a Tap,
+    protocol: &'static str,
+    from_server: bool,
+    depth: u64,
+    transaction: u32,
+}
+
+impl Said<'_> {
+    fn values(&self) -> impl Iterator<Item = (Which, &[u8])> {
+        self.items.iter().filter_map(|item| match item {
+            Item::Value(which, range) => Some((*which, self.tap.bytes(range))),
+            _ => None,
+        })
+    }
+
+    /// What alerts show of it.
+    fn shown(&self) -> Arc<[(u8, Vec<u8>)]> {
+        let values = self.values().filter_map(|(which, bytes)| match which {
+            Which::Shown(nth) => Some((nth, bytes.to_vec())),
+            _ => None,
+        });
+        values.collect()
+    }
+
+    fn texts(&self) -> Texts<'_> {
+        let mut texts = Texts::default();
+        for (which, bytes) in self.values() {
+            let Which::Text(text) = which else { continue };
+            *match text {
+                HttpText::Method => &mut texts.method,
+                HttpText::Uri => &mut texts.uri,
+                HttpText::Host => &mut texts.host,
+                HttpText::Protocol => &mut texts.protocol,
+                HttpText::Status => &mut texts.status,
+                HttpText::Reason => &mut texts.reason,
+            } = bytes;
+        }
+        texts
+    }
+
+    /// Makes the buffers of one direction that rules use.
+    fn buffers<'b>(
+        &self,
+        used: impl IntoIterator<Item = &'b BufferId>,
+        to_server: bool,
+        body: &[u8],
+        buffers: &mut Vec<(BufferId, Range<usize>)>,
+        arena: &mut Vec<u8>,
+    ) {
+        let mut push = |buffer: BufferId, arena: &mut Vec<u8>, begin: usize| {
+            buffers.push((buffer, begin..arena.len()));
+        };
+        for (which, bytes) in self.values() {
+            let Which::Buffer(buffer) = which else {
+                continue;
+            };
+            let sender = buffer.info().to_server.unwrap_or(!self.from_server);
+            if sender == to_server {
+                let begin = arena.len();
+                arena.extend_from_slice(bytes);
+                push(buffer, arena, begin);
+            }
+        }
+        if self.protocol != "http" {
+            return;
+        }
+        let texts = self.texts();
+        let fields: Vec<Field<'_>> = self
+            .items
+            .iter()
+            .filter_map(|item| match item {
+                Item::Field(of_request, name, value) if *of_request == to_server => {
+                    Some((self.tap.bytes(name), self.tap.bytes(value)))
+                }
+                _ => None,
+            })
+            .collect();
+        for &buffer in used {
+            let info = buffer.info();
+            if info.to_server.is_some_and(|sender| sender != to_server) {
+                continue;
+            }
+            let begin = arena.len();
+            match info.source {
+                BufferSource::File
+                | BufferSource::Http(HttpPart::RequestBody | HttpPart::ResponseBody) => {
+                    if !body.is_empty() {
+                        arena.extend_from_slice(body);
+                        push(buffer, arena, begin);
+                    }
+                }
+                BufferSource::Http(HttpPart::EachField) => {
+                    for (name, value) in &fields {
+                        let begin = arena.len();
+                        arena.extend([*name, b": ", *value].concat());
+                        push(buffer, arena, begin);
+                    }
+                }
+                BufferSource::Http(which) => {
+                    if part(which, &texts, &fields, to_server, arena) {
+                        push(buffer, arena, begin);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,385 @@
+//! Rules on the connections of one worker.
+//!
+//! ```text
+//!  packets ────┐      candidates: fast patterns, addresses
+//!  streams ────┼─► Occasion ─► header, conditions, buffers ─► effects ─► Found
+//!  messages ───┘      (in the order of the connection's packets)
+//! ```
+//!
+//! Streams are compared in windows that end at multiples of 4 KiB of the stream, and where the
+//! other side speaks, bytes are missing, or the stream ends: never where a segment or a batch does.
+//! A window begins 4 KiB before what is new in it.
+
+mod bodies;
+mod check;
+mod http;
+mod messages;
+mod occasion;
+mod packet;
+mod state;
+
+pub use packet::Packet;
+
+use crate::database::Database;
+use bodies::Bodies;
+use core::net::IpAddr;
+use flowpin_counters::{Loss, Losses};
+use flowpin_memory::{Budget, Chains, Pool, Slab};
+use flowpin_packet::{PacketKind, Shard};
+use occasion::{Occasion, Scratch};
+use state::{Connection, Side};
+use std::io;
+use std::sync::Arc;
+
+/// What a connection's rules take of its shard's memory when it begins.
+pub const CONNECTION_BYTES: u32 = size_of::<Connection>() as u32 + 4;
+
+/// The two sides of a connection.
+#[derive(Clone, Copy, Debug)]
+pub struct Ends {
+    /// IP protocol number.
+    pub protocol: u8,
+    /// Who opened it: address and port.
+    pub client: (IpAddr, u16),
+    /// The other side.
+    pub server: (IpAddr, u16),
+}
+
+/// A rule that fits: an alert, unless what outlasts connections says otherwise.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// The rule's number in its set.
+    pub rule: u32,
+    /// Whether what it fits was sent to the server.
+    pub to_server: bool,
+    /// The transaction that it fits.
+    pub transaction: Option<u32>,
+    /// Values of the message: which column of alerts, and its text.
+    pub shown: Arc<[(u8, Vec<u8>)]>,
+}
+
+/// The rules of one worker.
+#[derive(Debug)]
+pub struct Detector {
+    database: Arc<Database>,
+    connections: Slab<Connection>,
+    windows: Chains,
+    bodies: Bodies,
+    scratch: Scratch,
+    losses: Losses,
+}
+
+impl Detector {
+    /// For connections whose handles are below `connections_max`, with their shards' memory.
+    ///
+    /// # Errors
+    /// Where the system refuses the address space.
+    pub fn new(database: Arc<Database>, budget: &Budget, connections_max: u32) -> io::Result<Self> {
+        Ok(Self {
+            connections: Slab::with_capacity(connections_max)?,
+            windows: Chains::new(budget, BLOCK_BYTES)?,
+            bodies: Bodies::new(budget)?,
+            scratch: Scratch::new(database.rules.len()),
+            losses: Losses::default(),
+            database,
+        })
+    }
+
+    /// The rules.
+    pub const fn database(&self) -> &Arc<Database> {
+        &self.database
+    }
+
+    /// A connection begins.
+    pub fn begin(&mut self, handle: u32, shard: Shard) {
+        while self.connections.high_water() <= handle {
+            if self.connections.insert(Connection::default()).is_none() {
+                return;
+            }
+        }
+        if let Some(connection) = self.connections.get_mut(handle) {
+            *connection = Connection::new(shard.0);
+        }
+    }
+
+    /// What a connection speaks, as rules name it.
+    pub fn identified(&mut self, handle: u32, names: [&str; 2]) {
+        if let Some(connection) = self.connections.get_mut(handle) {
+            connection.apps |= self.database.apps(names);
+        }
+    }
+
+    /// Whether it is known what a connection speaks, as far as rules ask.
+    pub fn is_identified(&self, handle: u32) -> bool {
+        self.connections
+            .get(handle)
+            .is_none_or(|connection| connection.apps != 0)
+    }
+
+    /// The connection's streams are encrypted from here on.
+    pub fn encrypted(&mut self, handle: u32) {
+        if let Some(connection) = self.connections.get_mut(handle) {
+            connection.note(Connection::ENCRYPTED);
+        }
+    }
+
+    /// A packet of a connection.
+    pub fn packet(
+        &mut self,
+        handle: u32,
+        packet: &Packet<'_>,
+        ends: &Ends,
+        to_server: bool,
+        found: &mut Vec<Found>,
+    ) {
+        let Some(connection) = self.connections.get_mut(handle) else {
+            return;
+        };
+        follow(connection, packet, to_server);
+        let transport = match packet.meta.kind {
+            PacketKind::Tcp => 0,
+            PacketKind::Udp => 1,
+            PacketKind::Icmp => 2,
+            // Its addresses are those of the packet that it quotes.
+            PacketKind::IcmpError => return,
+            PacketKind::Sctp | PacketKind::Other => 3,
+        };
+        let side = usize::from(!to_server);
+        let first = Connection::FIRST.get(side).copied().unwrap_or(0);
+        let is_first = !connection.has(first);
+        connection.note(first);
+        if connection.has(Connection::PASSED) {
+            return;
+        }
+        let group = self
+            .database
+            .packets
+            .get(transport)
+            .and_then(|both| both.get(side));
+        let Some(group) = group else { return };
+        let is_first = is_first && !self.database.first.is_empty();
+        if group.is_empty() && !is_first {
+            return;
+        }
+        let occasion = Occasion {
+            packet: Some(packet),
+            payload: packet.payload,
+            ..Occasion::new(ends, to_server)
+        };
+        let scratch = &mut self.scratch;
+        scratch.begin();
+        if group.is_searched() && !packet.payload.is_empty() {
+            scratch.search(group, packet.payload);
+        }
+        scratch.add_others(group, &occasion);
+        if is_first {
+            scratch.add_others(&self.database.first, &occasion);
+        }
+        let before = found.len();
+        scratch.evaluate(
+            &self.database,
+            connection,
+            &occasion,
+            &mut self.losses,
+            found,
+        );
+        // What a packet alerts of, its stream need not alert of again.
+        if transport == 0 && found.len() > before {
+            let side = connection.sides.get_mut(side);
+            let Some(side) = side else { return };
+            let end = side.start + side.window.len() as u64;
+            for one in found.iter().skip(before) {
+                side.alerts(one.rule, end, end + packet.payload.len() as u64);
+            }
+        }
+    }
+
+    /// The next bytes of a stream.
+    pub fn bytes(
+        &mut self,
+        handle: u32,
+        ends: &Ends,
+        (to_server, offset): (bool, u64),
+        mut bytes: &[u8],
+        found: &mut Vec<Found>,
+    ) {
+        let side = usize::from(!to_server);
+        if self.database.streams.iter().all(|group| group.is_empty()) {
+            return;
+        }
+        let Some(connection) = self.connections.get_mut(handle) else {
+            return;
+        };
+        if connection.has(Connection::ENCRYPTED) || connection.has(Connection::PASSED) {
+            return;
+        }
+        let others = connection
+            .sides
+            .get(side ^ 1)
+            .is_some_and(|other| other.fresh > 0);
+        if others {
+            self.compare(handle, ends, !to_server, found);
+        }
+        let expected = self
+            .side(handle, side)
+            .map(|side| side.start + side.window.len() as u64);
+        let Some(expected) = expected else { return };
+        if offset > expected {
+            self.compare(handle, ends, to_server, found);
+            self.forget(handle, side, offset);
+        } else {
+            let known = usize::try_from(expected - offset).unwrap_or(usize::MAX);
+            bytes = bytes.get(known..).unwrap_or_default();
+        }
+        while !bytes.is_empty() {
+            let Some(connection) = self.connections.get_mut(handle) else {
+                return;
+            };
+            let shard = connection.shard;
+            let Some(one) = connection.sides.get_mut(side) else {
+                return;
+            };
+            let end = one.start + one.window.len() as u64;
+            let room = STEP - end % STEP;
+            let len = usize::try_from(room).unwrap_or(usize::MAX).min(bytes.len());
+            let (now, later) = bytes.split_at(len);
+            if !self.windows.append(shard, &mut one.window, now) {
+                self.losses.count(Loss::RuleStreamBytes, bytes.len() as u64);
+                let next = end + bytes.len() as u64;
+                self.compare(handle, ends, to_server, found);
+                return self.forget(handle, side, next);
+            }
+            one.fresh += u32::try_from(len).unwrap_or(u32::MAX);
+            bytes = later;
+            if len as u64 == room {
+                self.compare(handle, ends, to_server, found);
+            }
+        }
+    }
+
+    /// Bytes of a stream are missing, or it has ended.
+    pub fn stop(&mut self, handle: u32, ends: &Ends, to_server: bool, found: &mut Vec<Found>) {
+        self.compare(handle, ends, to_server, found);
+    }
+
+    /// A connection ends: what waits is compared, and its memory given back.
+    pub fn end(&mut self, handle: u32, ends: &Ends, found: &mut Vec<Found>) {
+        for to_server in [true, false] {
+            self.compare(handle, ends, to_server, found);
+        }
+        for side in [0, 1] {
+            self.forget(handle, side, 0);
+        }
+        if let Some(connection) = self.connections.get_mut(handle) {
+            self.bodies.end(handle, connection);
+        }
+    }
+
+    /// No connection has a handle of `below` or more: gives the memory of those that had back.
+    pub fn forget_above(&mut self, below: u32) {
+        self.connections.truncate(below);
+    }
+
+    /// The pools of everything that is kept of connections.
+    pub fn pools(&mut self, visit: &mut dyn FnMut(&mut dyn Pool)) {
+        visit(self.windows.pool());
+        self.bodies.pools(visit);
+    }
+
+    /// What was lost.
+    pub const fn losses(&self) -> &Losses {
+        &self.losses
+    }
+
+    fn side(&self, handle: u32, side: usize) -> Option<&Side> {
+        self.connections.get(handle)?.sides.get(side)
+    }
+
+    /// Compares the window of a stream, if there is anything new in it, and keeps its end.
+    fn compare(&mut self, handle: u32, ends: &Ends, to_server: bool, found: &mut Vec<Found>) {
+        let side = usize::from(!to_server);
+        let Some(connection) = self.connections.get_mut(handle) else {
+            return;
+        };
+        let Some(one) = connection.sides.get_mut(side).filter(|one| one.fresh > 0) else {
+            return;
+        };
+        let mut window = core::mem::take(&mut self.scratch.window);
+        window.clear();
+        self.windows.read(&one.window, &mut window);
+        let start = one.start;
+        one.fresh = 0;
+        let keep = usize::try_from(STEP).unwrap_or(usize::MAX);
+        if window.len() > keep {
+            let cut = window.len() - keep;
+            self.windows.release(connection.shard, &mut one.window);
+            let kept = window.get(cut..).unwrap_or_default();
+            one.start += cut as u64;
+            if !self.windows.append(connection.shard, &mut one.window, kept) {
+                self.losses.count(Loss::RuleStreamBytes, kept.len() as u64);
+                one.start += kept.len() as u64;
+            }
+        }
+        let group = self.database.streams.get(side);
+        if let Some(group) = group.filter(|group| !group.is_empty()) {
+            let occasion = Occasion {
+                payload: &window,
+                stream: Some(start),
+                ..Occasion::new(ends, to_server)
+            };
+            self.scratch.begin();
+            self.scratch.search(group, &window);
+            self.scratch.add_others(group, &occasion);
+            let (database, losses) = (&self.database, &mut self.losses);
+            self.scratch
+                .evaluate(database, connection, &occasion, losses, found);
+        }
+        self.scratch.window = window;
+    }
+
+    /// Forgets the window of a stream, which goes on at `next`.
+    fn forget(&mut self, handle: u32, side: usize, next: u64) {
+        let Some(connection) = self.connections.get_mut(handle) else {
+            return;
+        };
+        let shard = connection.shard;
+        if let Some(one) = connection.sides.get_mut(side) {
+            self.windows.release(shard, &mut one.window);
+            one.start = next;
+            one.fresh = 0;
+        }
+    }
+}
+
+/// What a packet shows of its connection's state.
+fn follow(connection: &mut Connection, packet: &Packet<'_>, to_server: bool) {
+    use flowpin_packet::TcpFlags;
+    if packet.meta.kind != PacketKind::Tcp {
+        let other = Connection::FIRST
+            .get(usize::from(to_server))
+            .copied()
+            .unwrap_or(0);
+        if connection.has(other) {
+            connection.note(Connection::ESTABLISHED);
+        }
+        return;
+    }
+    let flags = packet.meta.tcp_flags;
+    match (
+        to_server,
+        flags.has(TcpFlags::SYN),
+        flags.has(TcpFlags::ACK),
+    ) {
+        (true, true, _) => connection.note(Connection::SYN),
+        (false, true, true) => connection.note(Connection::ANSWERED),
+        (true, false, true) if connection.has(Connection::ANSWERED) => {
+            connection.note(Connection::ESTABLISHED);
+        }
+        _ => {}
+    }
+}
+
+/// A window ends at the latest after so many bytes, and begins so many before.
+const STEP: u64 = 4096;
+/// Most requests fit into one block or two.
+const BLOCK_BYTES: usize = 512;

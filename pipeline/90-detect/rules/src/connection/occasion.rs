@@ -1,0 +1,249 @@
+//! Something that rules are compared with: a packet, a window of a stream, a message.
+
+use super::check::fits;
+use super::state::Connection;
+use super::{Ends, Found, Packet};
+use crate::database::{Compiled, Database, Group};
+use crate::evaluate::{Steps, Variables, holds, transform::transform};
+use core::net::IpAddr;
+use flowpin_counters::{Loss, Losses};
+use flowpin_rule::{Absent, Action, BufferId, BufferSource, Condition, Rule};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Something that rules are compared with.
+pub(super) struct Occasion<'a> {
+    pub(super) to_server: bool,
+    pub(super) ends: &'a Ends,
+    pub(super) packet: Option<&'a Packet<'a>>,
+    /// A packet's payload, or a window of a stream.
+    pub(super) payload: &'a [u8],
+    /// Where the window begins in the stream.
+    pub(super) stream: Option<u64>,
+    pub(super) message: Option<&'a Message<'a>>,
+}
+
+/// The buffers of a message in one direction.
+pub(super) struct Message<'a> {
+    pub(super) buffers: &'a [(BufferId, Range<usize>)],
+    pub(super) arena: &'a [u8],
+    pub(super) transaction: u32,
+    pub(super) shown: &'a Arc<[(u8, Vec<u8>)]>,
+}
+
+impl<'a> Occasion<'a> {
+    pub(super) const fn new(ends: &'a Ends, to_server: bool) -> Self {
+        Self {
+            to_server,
+            ends,
+            packet: None,
+            payload: &[],
+            stream: None,
+            message: None,
+        }
+    }
+
+    /// Who sends, and who receives.
+    pub(super) const fn ends(&self) -> ((IpAddr, u16), (IpAddr, u16)) {
+        match self.to_server {
+            true => (self.ends.client, self.ends.server),
+            false => (self.ends.server, self.ends.client),
+        }
+    }
+
+    /// The buffers of a kind: none, one, or one for each value of a list.
+    fn buffers(&self, buffer: BufferId) -> impl Iterator<Item = &'a [u8]> + use<'a> {
+        let one = match buffer.info().source {
+            BufferSource::Payload => Some(self.payload).filter(|payload| !payload.is_empty()),
+            BufferSource::Header(which) => self.packet.and_then(|packet| packet.header(which)),
+            _ => None,
+        };
+        let of_message = self.message.map(|message| {
+            let buffers = message.buffers.iter().filter(move |one| one.0 == buffer);
+            buffers.filter_map(|(_, range)| message.arena.get(range.clone()))
+        });
+        one.into_iter().chain(of_message.into_iter().flatten())
+    }
+}
+
+/// Space that is used again.
+#[derive(Debug)]
+pub(super) struct Scratch {
+    /// When each rule was a candidate last.
+    marks: Vec<u32>,
+    round: u32,
+    candidates: Vec<u32>,
+    lower: Vec<u8>,
+    pub(super) window: Vec<u8>,
+    transformed: Vec<u8>,
+    spare: Vec<u8>,
+}
+
+impl Scratch {
+    pub(super) fn new(rules: usize) -> Self {
+        Self {
+            marks: vec![0; rules],
+            round: 0,
+            candidates: Vec::with_capacity(64),
+            lower: Vec::new(),
+            window: Vec::new(),
+            transformed: Vec::new(),
+            spare: Vec::new(),
+        }
+    }
+
+    /// Forgets the candidates.
+    pub(super) fn begin(&mut self) {
+        self.candidates.clear();
+        self.round = self.round.wrapping_add(1);
+        if self.round == 0 {
+            self.marks.fill(0);
+            self.round = 1;
+        }
+    }
+
+    pub(super) fn add(&mut self, rule: u32) {
+        add(&mut self.marks, &mut self.candidates, self.round, rule);
+    }
+
+    /// Rules whose fast pattern stands there become candidates.
+    pub(super) fn search(&mut self, group: &Group, bytes: &[u8]) {
+        if !group.is_searched() {
+            return;
+        }
+        self.lower.clear();
+        self.lower.extend(bytes.iter().map(u8::to_ascii_lowercase));
+        let (marks, candidates, round) = (&mut self.marks, &mut self.candidates, self.round);
+        group.search(&self.lower, &mut |rule| add(marks, candidates, round, rule));
+    }
+
+    /// Rules without a fast pattern become candidates.
+    pub(super) fn add_others(&mut self, group: &Group, occasion: &Occasion<'_>) {
+        let ((from, _), (to, _)) = occasion.ends();
+        let (marks, candidates, round) = (&mut self.marks, &mut self.candidates, self.round);
+        group.others(from, to, &mut |rule| add(marks, candidates, round, rule));
+    }
+
+    /// Evaluates the candidates, in the order of the database.
+    pub(super) fn evaluate(
+        &mut self,
+        database: &Database,
+        connection: &mut Connection,
+        occasion: &Occasion<'_>,
+        losses: &mut Losses,
+        found: &mut Vec<Found>,
+    ) {
+        let mut candidates = core::mem::take(&mut self.candidates);
+        candidates.sort_unstable();
+        for &at in &candidates {
+            let compiled = database.rules.get(at as usize);
+            let Some(compiled) = compiled else { continue };
+            let Some(rule) = database.rule(compiled) else {
+                continue;
+            };
+            if !fits(compiled, rule, connection, occasion)
+                || !self.inspect(compiled, occasion, losses)
+            {
+                continue;
+            }
+            effects(rule, connection, losses);
+            if rule.action == Action::Pass {
+                if occasion.packet.is_none() {
+                    connection.note(Connection::PASSED);
+                }
+                break;
+            }
+            let is_told = !rule.noalert
+                || rule
+                    .conditions
+                    .iter()
+                    .any(|one| matches!(one, Condition::HostBit { .. }));
+            if is_told && is_new(compiled, connection, occasion) {
+                found.push(Found {
+                    rule: compiled.number,
+                    to_server: occasion.to_server,
+                    transaction: occasion.message.map(|message| message.transaction),
+                    shown: match occasion.message {
+                        Some(message) => Arc::clone(message.shown),
+                        None => Arc::new([]),
+                    },
+                });
+            }
+        }
+        self.candidates = candidates;
+    }
+
+    /// Whether what a rule asks of buffers holds.
+    fn inspect(
+        &mut self,
+        compiled: &Compiled,
+        occasion: &Occasion<'_>,
+        losses: &mut Losses,
+    ) -> bool {
+        let mut variables = Variables::default();
+        let mut steps = Steps::new();
+        let holds = compiled.inspections.iter().all(|one| {
+            let mut is_there = false;
+            let mut fits = false;
+            for bytes in occasion.buffers(one.buffer) {
+                is_there = true;
+                fits = if one.transforms.is_empty() {
+                    holds(&one.terms, bytes, &mut variables, &mut steps)
+                } else {
+                    self.transformed.clear();
+                    self.transformed.extend_from_slice(bytes);
+                    transform(&one.transforms, &mut self.transformed, &mut self.spare);
+                    holds(&one.terms, &self.transformed, &mut variables, &mut steps)
+                };
+                if fits {
+                    break;
+                }
+            }
+            match one.absent {
+                None => fits,
+                Some(Absent::Only) => !is_there,
+                Some(Absent::OrElse) => !is_there || fits,
+            }
+        });
+        losses.count(Loss::RuleSteps, u64::from(steps.is_exceeded));
+        losses.count(Loss::RulePcre, u64::from(steps.is_pcre_exceeded));
+        holds
+    }
+}
+
+fn add(marks: &mut [u32], candidates: &mut Vec<u32>, round: u32, rule: u32) {
+    if let Some(mark) = marks.get_mut(rule as usize)
+        && *mark != round
+    {
+        *mark = round;
+        candidates.push(rule);
+    }
+}
+
+/// Of a stream: whether the rule has not alerted of bytes that this window has, too.
+fn is_new(compiled: &Compiled, connection: &mut Connection, occasion: &Occasion<'_>) -> bool {
+    let Some(start) = occasion.stream else {
+        return true;
+    };
+    let side = connection.sides.get_mut(usize::from(!occasion.to_server));
+    let until = start + occasion.payload.len() as u64;
+    side.is_some_and(|side| side.alerts(compiled.number, start, until))
+}
+
+/// What a rule that fits changes of its connection.
+fn effects(rule: &Rule, connection: &mut Connection, losses: &mut Losses) {
+    for condition in &rule.conditions {
+        let has_room = match condition {
+            Condition::FlowBit(action, bits) => {
+                bits.iter().all(|&bit| connection.change(*action, bit))
+            }
+            Condition::FlowInt {
+                name,
+                operation,
+                value,
+            } => connection.change_int(*name, *operation, *value),
+            _ => true,
+        };
+        losses.count(Loss::RuleBits, u64::from(!has_room));
+    }
+}

@@ -1,0 +1,99 @@
+//! A packet as rules see it: the fields of its headers, and its payload.
+
+use flowpin_packet::{PacketKind, PacketMeta};
+use flowpin_rule::PacketHeader;
+
+/// A packet of a connection.
+#[derive(Clone, Copy, Debug)]
+pub struct Packet<'a> {
+    /// Its bytes, as they were captured.
+    pub frame: &'a [u8],
+    /// Where what stands in them.
+    pub meta: &'a PacketMeta,
+    /// What was captured of its payload.
+    pub payload: &'a [u8],
+}
+
+impl<'a> Packet<'a> {
+    fn from(&self, offset: u16) -> &'a [u8] {
+        self.frame.get(usize::from(offset)..).unwrap_or_default()
+    }
+
+    fn ip(&self) -> &'a [u8] {
+        self.from(self.meta.l3_offset)
+    }
+
+    fn byte(&self, at: usize) -> Option<u64> {
+        self.ip().get(at).map(|&byte| byte.into())
+    }
+
+    fn is_ipv6(&self) -> bool {
+        self.meta.key.is_ipv6()
+    }
+
+    /// RFC 791 §3.1, RFC 8200 §3.
+    pub(crate) fn ttl(&self) -> Option<u64> {
+        self.byte(if self.is_ipv6() { 7 } else { 8 })
+    }
+
+    pub(crate) fn tos(&self) -> Option<u64> {
+        match self.is_ipv6() {
+            false => self.byte(1),
+            true => Some((self.byte(0)? & 0xf) << 4 | self.byte(1)? >> 4),
+        }
+    }
+
+    pub(crate) fn id(&self) -> Option<u64> {
+        if self.is_ipv6() {
+            return None;
+        }
+        Some(self.byte(4)? << 8 | self.byte(5)?)
+    }
+
+    /// The three bits of IPv4's flags, and the fragment offset.
+    pub(crate) fn fragment(&self) -> Option<(u8, u64)> {
+        if self.is_ipv6() {
+            return None;
+        }
+        let word = self.byte(6)? << 8 | self.byte(7)?;
+        Some(((word >> 13) as u8, word & 0x1fff))
+    }
+
+    /// Type and code of ICMP.
+    pub(crate) fn icmp(&self) -> Option<(u64, u64)> {
+        match self.meta.kind {
+            PacketKind::Icmp | PacketKind::IcmpError => {
+                Some((self.meta.tcp_flags.0.into(), self.meta.icmp_code.into()))
+            }
+            _ => None,
+        }
+    }
+
+    /// Identifier and sequence number of an echo (RFC 792).
+    pub(crate) fn icmp_echo(&self) -> Option<(u64, u64)> {
+        self.icmp()?;
+        let word = self.from(self.meta.l4_offset).get(4..8)?;
+        let pair = |at: usize| Some(u64::from(*word.get(at)?) << 8 | u64::from(*word.get(at + 1)?));
+        Some((pair(0)?, pair(2)?))
+    }
+
+    /// The bytes of a header, if the packet has it.
+    pub(crate) fn header(&self, which: PacketHeader) -> Option<&'a [u8]> {
+        let meta = self.meta;
+        let is_v6 = self.is_ipv6();
+        let is_there = match which {
+            PacketHeader::Ipv4 => !is_v6,
+            PacketHeader::Ipv6 => is_v6,
+            PacketHeader::Tcp => meta.kind == PacketKind::Tcp,
+            PacketHeader::Udp => meta.kind == PacketKind::Udp,
+            PacketHeader::Icmpv4 => self.icmp().is_some() && !is_v6,
+            PacketHeader::Icmpv6 => self.icmp().is_some() && is_v6,
+        };
+        let (from, to) = match which {
+            PacketHeader::Ipv4 | PacketHeader::Ipv6 => (meta.l3_offset, meta.l4_offset),
+            _ => (meta.l4_offset, meta.payload_offset),
+        };
+        let range = usize::from(from)..usize::from(to);
+        self.frame.get(range).filter(|_| is_there)
+    }
+}

@@ -1,0 +1,209 @@
+//! What rules remember of a connection.
+
+use flowpin_memory::Chain;
+use flowpin_rule::{BitAction, IntOp, Variant};
+
+/// What rules remember of a connection, by its handle.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Connection {
+    pub(crate) shard: u8,
+    seen: u8,
+    bit_count: u8,
+    int_count: u8,
+    bits: [u16; BITS_MAX],
+    ints: [(u16, u32); INTS_MAX],
+    /// What it speaks, as bits of the database.
+    pub(crate) apps: u64,
+    /// The client's stream, then the server's.
+    pub(crate) sides: [Side; 2],
+    /// Bodies that are kept of it.
+    pub(crate) bodies: u16,
+}
+
+/// What rules remember of one direction.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Side {
+    /// The last bytes of the stream.
+    pub(crate) window: Chain,
+    /// Where they begin in the stream.
+    pub(crate) start: u64,
+    /// How many of them are new.
+    pub(crate) fresh: u32,
+    /// Rules that have alerted, and up to where in the stream they do not again.
+    alerted: [(u32, u64); ALERTED_MAX],
+    next_alerted: u8,
+}
+
+impl Side {
+    /// Notes that a rule alerts; whether it did not lately: up to this place.
+    pub(crate) fn alerts(&mut self, rule: u32, start: u64, until: u64) -> bool {
+        let known = self
+            .alerted
+            .iter_mut()
+            .find(|one| one.0 == rule && one.1 > 0);
+        if let Some(known) = known {
+            let is_new = start >= known.1;
+            known.1 = known.1.max(until);
+            return is_new;
+        }
+        let at = usize::from(self.next_alerted) % ALERTED_MAX;
+        if let Some(place) = self.alerted.get_mut(at) {
+            *place = (rule, until);
+        }
+        self.next_alerted = self.next_alerted.wrapping_add(1);
+        true
+    }
+}
+
+/// What happened on a connection.
+impl Connection {
+    /// A packet with a SYN of the client was seen.
+    pub(crate) const SYN: u8 = 1;
+    /// Its server has answered it.
+    pub(crate) const ANSWERED: u8 = 1 << 1;
+    /// The handshake is complete; of datagrams: both sides have spoken.
+    pub(crate) const ESTABLISHED: u8 = 1 << 2;
+    /// The first packet of the client, and of the server, was compared.
+    pub(crate) const FIRST: [u8; 2] = [1 << 3, 1 << 4];
+    /// A rule has let it pass.
+    pub(crate) const PASSED: u8 = 1 << 5;
+    /// Its streams are encrypted.
+    pub(crate) const ENCRYPTED: u8 = 1 << 6;
+
+    pub(crate) fn new(shard: u8) -> Self {
+        Self {
+            shard,
+            ..Self::default()
+        }
+    }
+
+    pub(crate) const fn has(&self, what: u8) -> bool {
+        self.seen & what != 0
+    }
+
+    pub(crate) const fn note(&mut self, what: u8) {
+        self.seen |= what;
+    }
+
+    /// Whether a flowbit is set.
+    pub(crate) fn is_set(&self, bit: u16) -> bool {
+        self.set_bits().contains(&bit)
+    }
+
+    fn set_bits(&self) -> &[u16] {
+        self.bits
+            .get(..usize::from(self.bit_count))
+            .unwrap_or_default()
+    }
+
+    /// Changes a flowbit; false if there is no room for another one.
+    pub(crate) fn change(&mut self, action: BitAction, bit: u16) -> bool {
+        let known = self.set_bits().iter().position(|&one| one == bit);
+        let sets = match action {
+            BitAction::Set => true,
+            BitAction::Unset => false,
+            BitAction::Toggle => known.is_none(),
+            BitAction::IsSet | BitAction::IsNotSet => return true,
+        };
+        match (known, sets) {
+            (None, true) => {
+                let Some(place) = self.bits.get_mut(usize::from(self.bit_count)) else {
+                    return false;
+                };
+                *place = bit;
+                self.bit_count += 1;
+            }
+            (Some(at), false) => {
+                self.bit_count -= 1;
+                self.bits.swap(at, usize::from(self.bit_count));
+            }
+            _ => {}
+        }
+        true
+    }
+
+    fn int(&self, name: u16) -> Option<u32> {
+        let known = self.ints.iter().take(self.int_count.into());
+        known.filter(|one| one.0 == name).map(|one| one.1).next()
+    }
+
+    fn operand(&self, value: Variant) -> u32 {
+        match value {
+            Variant::Value(value) => value,
+            Variant::Name(name) => self.int(name).unwrap_or(0),
+        }
+    }
+
+    /// Whether what is asked of a number holds; what changes one always does.
+    pub(crate) fn int_holds(&self, name: u16, operation: IntOp, value: Variant) -> bool {
+        let found = self.int(name);
+        match operation {
+            IntOp::IsSet => found.is_some(),
+            IntOp::IsNotSet => found.is_none(),
+            IntOp::Compare(comparison, negated) => found.is_some_and(|found| {
+                let other = self.operand(value).into();
+                crate::evaluate::compare(found.into(), comparison, other) != negated
+            }),
+            IntOp::Set | IntOp::Add | IntOp::Subtract => true,
+        }
+    }
+
+    /// Changes a number; false if there is no room for another one.
+    pub(crate) fn change_int(&mut self, name: u16, operation: IntOp, value: Variant) -> bool {
+        let (was, value) = (self.int(name), self.operand(value));
+        let result = match operation {
+            IntOp::Set => value,
+            IntOp::Add => was.unwrap_or(0).saturating_add(value),
+            IntOp::Subtract => was.unwrap_or(0).saturating_sub(value),
+            IntOp::Compare(..) | IntOp::IsSet | IntOp::IsNotSet => return true,
+        };
+        let count = usize::from(self.int_count);
+        let known = self.ints.iter().take(count).position(|one| one.0 == name);
+        let Some(place) = self.ints.get_mut(known.unwrap_or(count)) else {
+            return false;
+        };
+        *place = (name, result);
+        self.int_count += u8::from(known.is_none());
+        true
+    }
+}
+
+/// Bits of one connection that are set at a time.
+const BITS_MAX: usize = 16;
+/// Numbers of one connection.
+const INTS_MAX: usize = 4;
+/// Rules whose alerts are remembered: the last ones.
+const ALERTED_MAX: usize = 4;
+
+#[cfg(test)]
+mod tests {
+    use super::{BITS_MAX, Connection, Side};
+    use flowpin_rule::{BitAction, Comparison, IntOp, Variant};
+
+    /// Bits and numbers change as rules say, and what has no room is told.
+    #[test]
+    fn connections_remember_a_few_bits_and_numbers() {
+        let mut connection = Connection::new(0);
+        for bit in 0..BITS_MAX as u16 {
+            assert!(connection.change(BitAction::Set, bit));
+        }
+        assert!(!connection.change(BitAction::Set, 99) && !connection.is_set(99));
+        assert!(connection.change(BitAction::Toggle, 3) && !connection.is_set(3));
+        assert!(connection.change(BitAction::Set, 99) && connection.is_set(99));
+        let two = Variant::Value(2);
+        assert!(connection.int_holds(1, IntOp::IsNotSet, two));
+        assert!(connection.change_int(1, IntOp::Add, two));
+        assert!(connection.change_int(2, IntOp::Set, Variant::Name(1)));
+        assert!(connection.int_holds(2, IntOp::Compare(Comparison::Equal, false), two));
+    }
+
+    /// A rule alerts again where nothing overlaps what it has alerted of.
+    #[test]
+    fn overlapping_windows_alert_once() {
+        let mut side = Side::default();
+        assert!(side.alerts(7, 0, 100));
+        assert!(!side.alerts(7, 50, 150));
+        assert!(side.alerts(8, 50, 150));
+        assert!(side.alerts(7, 150, 200));
+    }
+}

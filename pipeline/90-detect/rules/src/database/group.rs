@@ -1,0 +1,215 @@
+//! Groups of rules that are searched for together.
+
+use super::addresses::AddressIndex;
+use super::fast::choose;
+use super::search::{Automaton, Search};
+use super::{Compiled, Kind, TRANSPORTS};
+use core::net::IpAddr;
+use flowpin_rule::{
+    AddressSet, BufferId, BufferSource, Condition, Inspection, Protocol, Rule, RuleSet,
+};
+use std::collections::BTreeMap;
+
+/// Rules that are compared with the same bytes.
+#[derive(Debug, Default)]
+pub(crate) struct Group {
+    search: Option<Box<dyn Search>>,
+    /// Rules without a fast pattern: by the sender's address, by the receiver's, or always.
+    by_source: AddressIndex,
+    by_destination: AddressIndex,
+    always: Vec<u32>,
+    has_addressed: bool,
+}
+
+impl Group {
+    /// Whether it has no rules.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.search.is_none() && self.always.is_empty() && !self.has_addressed
+    }
+
+    /// Whether it has fast patterns.
+    pub(crate) fn is_searched(&self) -> bool {
+        self.search.is_some()
+    }
+
+    /// Calls `hit` with each rule whose fast pattern stands in `bytes`, in small letters.
+    pub(crate) fn search(&self, bytes: &[u8], hit: &mut dyn FnMut(u32)) {
+        if let Some(search) = &self.search {
+            search.search(bytes, hit);
+        }
+    }
+
+    /// Calls `hit` with each rule without a fast pattern that may fit a sender and a receiver.
+    pub(crate) fn others(&self, from: IpAddr, to: IpAddr, hit: &mut dyn FnMut(u32)) {
+        self.always.iter().for_each(|&rule| hit(rule));
+        if self.has_addressed {
+            let sources = self.by_source.rules(from).iter();
+            let both = sources.chain(self.by_destination.rules(to));
+            both.for_each(|&rule| hit(rule));
+        }
+    }
+}
+
+/// A group while rules are added.
+#[derive(Debug, Default)]
+struct Draft {
+    patterns: BTreeMap<Vec<u8>, Vec<u32>>,
+    others: Vec<u32>,
+}
+
+impl Draft {
+    fn add(&mut self, rule: u32, fast: Option<&Vec<u8>>) {
+        match fast {
+            Some(pattern) => self.patterns.entry(pattern.clone()).or_default().push(rule),
+            None => self.others.push(rule),
+        }
+    }
+
+    fn finish(self, set: &RuleSet, rules: &[Compiled]) -> Result<Group, String> {
+        let search = Automaton::new(&self.patterns)?;
+        let (mut by_source, mut by_destination, mut always) = (Vec::new(), Vec::new(), Vec::new());
+        for at in self.others {
+            let rule = rules.get(at as usize);
+            let rule = rule.and_then(|rule| set.rules.get(rule.number as usize));
+            let Some(rule) = rule else { continue };
+            let header = &rule.header;
+            if header.both_ways {
+                always.push(at);
+            } else if is_selective(&header.source) {
+                by_source.push((at, &*header.source));
+            } else if is_selective(&header.destination) {
+                by_destination.push((at, &*header.destination));
+            } else {
+                always.push(at);
+            }
+        }
+        Ok(Group {
+            search: search.map(|search| Box::new(search) as Box<dyn Search>),
+            has_addressed: !by_source.is_empty() || !by_destination.is_empty(),
+            by_source: AddressIndex::new(&by_source),
+            by_destination: AddressIndex::new(&by_destination),
+            always,
+        })
+    }
+}
+
+/// Whether few addresses are in a set: not half of all.
+fn is_selective(set: &AddressSet) -> bool {
+    let ranges = set.ranges();
+    !set.is_any() && ranges.fold(0, |sum, (low, high)| sum + (high - low) / 2) < u128::MAX >> 8
+}
+
+/// Whether what is asked of a buffer can have the fast pattern of a rule of this kind.
+pub(crate) fn is_searched(inspection: &Inspection, kind: Kind) -> bool {
+    match inspection.buffer.info().source {
+        BufferSource::Payload => !kind.messages,
+        BufferSource::Header(_) => false,
+        BufferSource::Column(..) | BufferSource::Http(_) | BufferSource::File => kind.messages,
+    }
+}
+
+/// Whether a rule's alerts depend on other connections.
+pub(crate) fn is_decided_at_merge(rule: &Rule) -> bool {
+    !rule.counts.is_empty()
+        || rule
+            .conditions
+            .iter()
+            .any(|one| matches!(one, Condition::HostBit { .. }))
+}
+
+/// All groups while rules are added.
+#[derive(Debug, Default)]
+pub(super) struct Grouping {
+    packets: [[Draft; 2]; TRANSPORTS],
+    first: Draft,
+    streams: [Draft; 2],
+    buffers: BTreeMap<BufferId, [Draft; 2]>,
+    messages: BTreeMap<&'static str, [Vec<u32>; 2]>,
+}
+
+/// All groups.
+pub(super) struct Grouped {
+    pub(super) packets: [[Group; 2]; TRANSPORTS],
+    pub(super) first: Group,
+    pub(super) streams: [Group; 2],
+    pub(super) buffers: BTreeMap<BufferId, [Group; 2]>,
+    pub(super) messages: BTreeMap<&'static str, [Vec<u32>; 2]>,
+}
+
+impl Grouping {
+    pub(super) fn add(&mut self, at: u32, compiled: &Compiled, rule: &Rule) {
+        let kind = compiled.kind;
+        let chosen = choose(rule, |one| is_searched(one, kind));
+        let pattern = chosen.as_ref().map(|fast| &fast.pattern);
+        let sides = [true, false].map(|side| compiled.direction.is_none_or(|one| one == side));
+        let sides = || {
+            sides
+                .iter()
+                .zip(0_usize..)
+                .filter(|(is_in, _)| **is_in)
+                .map(|(_, side)| side)
+        };
+        if kind.messages {
+            let searched = chosen.as_ref();
+            let buffer = searched.and_then(|fast| rule.inspections.get(fast.inspection));
+            match buffer {
+                Some(inspection) => {
+                    let of_buffer = self.buffers.entry(inspection.buffer).or_default();
+                    sides().for_each(|side| of_buffer[side].add(at, pattern));
+                }
+                None => {
+                    let of_buffers = rule
+                        .inspections
+                        .iter()
+                        .map(|one| one.buffer.info().protocol);
+                    let protocol = of_buffers.max().unwrap_or_default();
+                    let all = self.messages.entry(protocol).or_default();
+                    sides().for_each(|side| all[side].push(at));
+                }
+            }
+            return;
+        }
+        if kind.first {
+            self.first.add(at, None);
+        }
+        if kind.streams {
+            sides().for_each(|side| self.streams[side].add(at, pattern));
+        }
+        let may_be = transports(&rule.header.protocol, kind);
+        for (transport, _) in (0..).zip(may_be).filter(|(_, may_be)| *may_be) {
+            let groups: Option<&mut [Draft; 2]> = self.packets.get_mut(transport);
+            if let Some(groups) = groups {
+                sides().for_each(|side| groups[side].add(at, pattern));
+            }
+        }
+    }
+
+    pub(super) fn finish(self, set: &RuleSet, rules: &[Compiled]) -> Result<Grouped, String> {
+        let both = |[one, two]: [Draft; 2]| -> Result<[Group; 2], String> {
+            Ok([one.finish(set, rules)?, two.finish(set, rules)?])
+        };
+        let [tcp, udp, icmp, other] = self.packets;
+        let buffers = self.buffers.into_iter();
+        let buffers = buffers.map(|(buffer, drafts)| Ok((buffer, both(drafts)?)));
+        Ok(Grouped {
+            packets: [both(tcp)?, both(udp)?, both(icmp)?, both(other)?],
+            first: self.first.finish(set, rules)?,
+            streams: both(self.streams)?,
+            buffers: buffers.collect::<Result<_, String>>()?,
+            messages: self.messages,
+        })
+    }
+}
+
+/// Packets of which transports a rule is compared with.
+fn transports(protocol: &Protocol, kind: Kind) -> [bool; TRANSPORTS] {
+    let datagrams = match protocol {
+        Protocol::Udp => [true, false, false],
+        Protocol::Icmp => [false, true, false],
+        Protocol::Sctp => [false, false, true],
+        Protocol::App(_) => [true, false, false],
+        _ => [true; 3],
+    };
+    let [udp, icmp, other] = datagrams.map(|may_be| may_be && kind.datagrams);
+    [kind.segments, udp, icmp, other]
+}

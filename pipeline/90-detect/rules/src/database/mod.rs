@@ -1,0 +1,380 @@
+//! All rules of a run, prepared once and shared by its workers.
+//!
+//! ```text
+//!  RuleSet ─► order: pass first, who sets a bit before who asks for it
+//!          ─► kinds: first packets │ packets │ streams │ messages
+//!          ─► groups, by protocol and direction (messages: by buffer):
+//!                fast patterns in one automaton; the others by address, or always
+//! ```
+
+mod addresses;
+mod fast;
+mod group;
+mod order;
+mod search;
+
+pub(crate) use group::Group;
+
+use crate::evaluate::{CompiledTerm, compile};
+use flowpin_rule::{
+    Absent, BufferId, BufferSource, Condition, Protocol, Rule, RuleSet, Term, Transform,
+};
+use group::Grouping;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// All rules of a run.
+#[derive(Debug)]
+pub struct Database {
+    pub(crate) set: Arc<RuleSet>,
+    /// In the order in which those of one packet are evaluated.
+    pub(crate) rules: Vec<Compiled>,
+    /// Application protocols that rules name: their numbers are bits.
+    apps: Vec<String>,
+    /// By transport, and by direction (to the server first).
+    pub(crate) packets: [[Group; 2]; TRANSPORTS],
+    /// Rules that only the first packet in each direction is compared with.
+    pub(crate) first: Group,
+    pub(crate) streams: [Group; 2],
+    /// Rules about messages: by buffer, and by direction.
+    pub(crate) buffers: BTreeMap<BufferId, [Group; 2]>,
+    /// Rules about messages without a fast pattern: by protocol.
+    pub(crate) messages: BTreeMap<&'static str, [Vec<u32>; 2]>,
+    /// Buffers that rules examine.
+    pub(crate) used: BTreeSet<BufferId>,
+    /// Rules that cannot be evaluated: which of the set, and why.
+    refused: Vec<(usize, String)>,
+}
+
+/// TCP, UDP, ICMP, others.
+pub(crate) const TRANSPORTS: usize = 4;
+
+/// A rule, prepared.
+#[derive(Debug)]
+pub(crate) struct Compiled {
+    /// Its number in the set.
+    pub(crate) number: u32,
+    pub(crate) inspections: Vec<CompiledInspection>,
+    pub(crate) kind: Kind,
+    /// To the server (`true`), to the client, either.
+    pub(crate) direction: Option<bool>,
+    /// One of these protocols has to be spoken; 0: any, or none.
+    pub(crate) apps: u64,
+    /// None of these.
+    pub(crate) not_apps: u64,
+}
+
+/// What a rule asks of a buffer, prepared.
+#[derive(Debug)]
+pub(crate) struct CompiledInspection {
+    pub(crate) buffer: BufferId,
+    pub(crate) transforms: Vec<Transform>,
+    pub(crate) terms: Vec<CompiledTerm>,
+    pub(crate) absent: Option<Absent>,
+}
+
+/// What a rule is compared with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Kind {
+    /// The first packet in each direction.
+    pub(crate) first: bool,
+    /// Packets of TCP.
+    pub(crate) segments: bool,
+    /// Packets of other transports.
+    pub(crate) datagrams: bool,
+    /// Streams.
+    pub(crate) streams: bool,
+    /// Messages.
+    pub(crate) messages: bool,
+}
+
+impl Database {
+    /// Prepares rules.
+    ///
+    /// # Errors
+    /// If there are more patterns than an automaton has room for.
+    pub fn new(set: Arc<RuleSet>) -> Result<Self, String> {
+        let mut apps = Vec::new();
+        let mut refused = Vec::new();
+        let mut rules = Vec::with_capacity(set.rules.len());
+        for number in order::ordered(&set) {
+            let Some(rule) = set.rules.get(number) else {
+                continue;
+            };
+            match prepare(number, rule, &mut apps) {
+                Ok(compiled) => rules.push(compiled),
+                Err(why) => refused.push((number, why)),
+            }
+        }
+        refused.sort();
+        let mut grouping = Grouping::default();
+        let mut used = BTreeSet::new();
+        for (at, compiled) in (0..).zip(&rules) {
+            let rule = set.rules.get(compiled.number as usize);
+            let Some(rule) = rule else { continue };
+            used.extend(compiled.inspections.iter().map(|one| one.buffer));
+            grouping.add(at, compiled, rule);
+        }
+        let grouped = grouping.finish(&set, &rules)?;
+        Ok(Self {
+            rules,
+            apps,
+            packets: grouped.packets,
+            first: grouped.first,
+            streams: grouped.streams,
+            buffers: grouped.buffers,
+            messages: grouped.messages,
+            used,
+            refused,
+            set,
+        })
+    }
+
+    /// The rules as they were read.
+    pub const fn set(&self) -> &Arc<RuleSet> {
+        &self.set
+    }
+
+    /// Rules that cannot be evaluated: which of the set, and why.
+    pub fn refused(&self) -> &[(usize, String)] {
+        &self.refused
+    }
+
+    /// The bits of the protocols that a connection speaks, by the names that rules know.
+    pub fn apps(&self, names: [&str; 2]) -> u64 {
+        let numbered = self.apps.iter().zip(0_u32..);
+        let is_spoken = |app: &str| names.iter().any(|&name| name == app && !name.is_empty());
+        let spoken = numbered.filter(|(app, _)| is_spoken(app));
+        spoken.fold(0, |bits, (_, number)| {
+            bits | 1_u64.checked_shl(number).unwrap_or(0)
+        })
+    }
+
+    /// Whether rules read fields or bodies of HTTP beyond what records have.
+    pub fn reads_http(&self) -> bool {
+        self.used.iter().any(|buffer| {
+            matches!(
+                buffer.info().source,
+                BufferSource::Http(_) | BufferSource::File
+            )
+        })
+    }
+
+    /// Whether rules read JA3 or JA3S.
+    pub fn reads_ja3(&self) -> bool {
+        self.used
+            .iter()
+            .any(|buffer| buffer.info().name.starts_with("ja3"))
+    }
+
+    pub(crate) fn rule(&self, compiled: &Compiled) -> Option<&Rule> {
+        self.set.rules.get(compiled.number as usize)
+    }
+
+    /// How a rule is grouped, for people.
+    pub fn explain(&self, number: usize) -> Option<Explained> {
+        let compiled = self
+            .rules
+            .iter()
+            .find(|one| one.number as usize == number)?;
+        let rule = self.set.rules.get(number)?;
+        let chosen = fast::choose(rule, |one| group::is_searched(one, compiled.kind));
+        let mut compared = Vec::new();
+        let kind = compiled.kind;
+        for (is_so, what) in [
+            (kind.first, "the first packet in each direction"),
+            (kind.segments, "packets of TCP"),
+            (kind.datagrams, "packets of UDP and others"),
+            (kind.streams, "streams"),
+            (kind.messages, "messages"),
+        ] {
+            compared.extend(is_so.then_some(what));
+        }
+        Some(Explained {
+            compared,
+            to_server: compiled.direction,
+            fast_pattern: chosen.and_then(|fast| {
+                let inspection = rule.inspections.get(fast.inspection)?;
+                Some((inspection.buffer.info().name, fast.pattern))
+            }),
+            decided_at_merge: group::is_decided_at_merge(rule),
+        })
+    }
+}
+
+/// How a rule is grouped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explained {
+    /// What it is compared with.
+    pub compared: Vec<&'static str>,
+    /// To the server, to the client, either.
+    pub to_server: Option<bool>,
+    /// Its fast pattern, in small letters, and the buffer that it is searched for in.
+    pub fast_pattern: Option<(&'static str, Vec<u8>)>,
+    /// Its alerts depend on other connections: they are decided in the order of keys.
+    pub decided_at_merge: bool,
+}
+
+fn prepare(number: usize, rule: &Rule, apps: &mut Vec<String>) -> Result<Compiled, String> {
+    let mut inspections = Vec::with_capacity(rule.inspections.len());
+    for one in &rule.inspections {
+        inspections.push(CompiledInspection {
+            buffer: one.buffer,
+            transforms: one.transforms.clone(),
+            terms: compile(&one.terms)?,
+            absent: one.absent,
+        });
+    }
+    let reads_hosts = rule
+        .conditions
+        .iter()
+        .any(|one| matches!(one, Condition::HostBit { action, .. } if action.asks()));
+    let writes_connection = rule.conditions.iter().any(|one| match one {
+        Condition::FlowBit(action, _) => !action.asks(),
+        Condition::FlowInt { operation, .. } => !operation.asks(),
+        _ => false,
+    });
+    if reads_hosts && writes_connection {
+        let why = "it asks for a bit of a host, and changes its connection's state by the answer";
+        return Err(why.to_owned());
+    }
+    let mut bits = |name: &str| -> Result<u64, String> {
+        let mut all = 0;
+        for name in names(name) {
+            let found = apps.iter().position(|app| app == name);
+            let at = found.unwrap_or_else(|| {
+                apps.push((*name).to_owned());
+                apps.len() - 1
+            });
+            let at = u32::try_from(at).ok();
+            let bit = at.and_then(|at| 1_u64.checked_shl(at));
+            all |= bit.ok_or("rules name more than 64 application protocols")?;
+        }
+        Ok(all)
+    };
+    let mut spoken = match &rule.header.protocol {
+        Protocol::App(name) if name != "file" => bits(name)?,
+        _ => 0,
+    };
+    let mut not_apps = 0;
+    for condition in &rule.conditions {
+        match condition {
+            Condition::AppProtocol {
+                name,
+                negated: false,
+            } if spoken == 0 => spoken = bits(name)?,
+            Condition::AppProtocol {
+                name,
+                negated: false,
+            } => spoken &= bits(name)?,
+            Condition::AppProtocol {
+                name,
+                negated: true,
+            } => not_apps |= bits(name)?,
+            _ => {}
+        }
+    }
+    let of_buffers = rule.inspections.iter().filter(|one| one.absent.is_none());
+    let mut of_buffers = of_buffers.filter_map(|one| one.buffer.info().to_server);
+    Ok(Compiled {
+        number: u32::try_from(number).unwrap_or(u32::MAX),
+        kind: kind(rule),
+        direction: rule.flow.to_server.or_else(|| of_buffers.next()),
+        inspections,
+        apps: spoken,
+        not_apps,
+    })
+}
+
+/// What connections are said to speak, where a rule names a protocol.
+fn names(name: &str) -> Vec<&str> {
+    match name {
+        "tls" | "ssl" => vec!["tls", "quic"],
+        "dns" => vec!["dns", "mdns", "llmnr"],
+        name => vec![name],
+    }
+}
+
+/// What a rule is compared with.
+fn kind(rule: &Rule) -> Kind {
+    let is_message = |one: &flowpin_rule::Inspection| {
+        !matches!(
+            one.buffer.info().source,
+            BufferSource::Payload | BufferSource::Header(_)
+        )
+    };
+    if rule.inspections.iter().any(is_message) {
+        return Kind {
+            messages: true,
+            ..Kind::default()
+        };
+    }
+    let protocol = &rule.header.protocol;
+    let is_tcp = matches!(
+        protocol,
+        Protocol::Tcp | Protocol::TcpPacket | Protocol::TcpStream
+    );
+    let may_be_tcp = is_tcp
+        || matches!(
+            protocol,
+            Protocol::Ip | Protocol::App(_) | Protocol::IpVersion(_)
+        );
+    let datagrams = !is_tcp && rule.flow.only_stream != Some(true);
+    let asks_packets = rule.conditions.iter().any(is_of_packets)
+        || rule
+            .inspections
+            .iter()
+            .any(|one| one.buffer != BufferId::PAYLOAD)
+        || matches!(protocol, Protocol::TcpPacket)
+        || rule.flow.only_stream == Some(false);
+    if rule.inspections.is_empty() {
+        let is_only_header = !rule.conditions.iter().any(|one| !is_of_state(one))
+            && rule.flow == flowpin_rule::FlowCheck::default()
+            && !matches!(
+                protocol,
+                Protocol::App(_) | Protocol::TcpPacket | Protocol::TcpStream
+            )
+            && rule.header.source_ports.is_any()
+            && rule.header.destination_ports.is_any();
+        return Kind {
+            first: is_only_header,
+            segments: may_be_tcp && !is_only_header,
+            datagrams: datagrams && !is_only_header,
+            ..Kind::default()
+        };
+    }
+    let is_placed = rule
+        .inspections
+        .iter()
+        .flat_map(|one| &one.terms)
+        .any(|term| match term {
+            Term::Content(content) => {
+                content.offset.is_some() || content.depth.is_some() || content.startswith
+            }
+            _ => false,
+        });
+    let only_stream = rule.flow.only_stream == Some(true) || *protocol == Protocol::TcpStream;
+    Kind {
+        segments: may_be_tcp && !only_stream && (asks_packets || is_placed),
+        streams: may_be_tcp && !asks_packets,
+        datagrams,
+        ..Kind::default()
+    }
+}
+
+/// Whether a condition is about single packets.
+fn is_of_packets(condition: &Condition) -> bool {
+    !is_of_state(condition)
+        && !matches!(
+            condition,
+            Condition::AppProtocol { .. } | Condition::StreamSize(..)
+        )
+}
+
+/// Whether a condition is about what outlasts packets.
+fn is_of_state(condition: &Condition) -> bool {
+    matches!(
+        condition,
+        Condition::FlowBit(..) | Condition::FlowInt { .. } | Condition::HostBit { .. }
+    )
+}

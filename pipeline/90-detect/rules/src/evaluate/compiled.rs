@@ -1,0 +1,166 @@
+//! Terms in the form in which they are evaluated.
+
+use flowpin_rule::{
+    ByteJump, ByteMath, ByteTest, Content, Extract, IsDataAt, NumberCheck, Operand, Pcre, Term,
+};
+use memchr::memmem::Finder;
+use pcre2::bytes::{Regex, RegexBuilder};
+
+/// A term as it is evaluated.
+#[derive(Debug)]
+pub(crate) enum CompiledTerm {
+    Content(CompiledContent),
+    Pcre(Expression),
+    ByteTest(ByteTest),
+    ByteJump(ByteJump),
+    Extract(Extract),
+    Math(ByteMath),
+    IsDataAt(IsDataAt),
+    Size(NumberCheck),
+    Base64(CompiledBase64),
+}
+
+/// A pattern, and how to find it.
+#[derive(Debug)]
+pub(crate) struct CompiledContent {
+    /// In small letters where case does not count.
+    pub(crate) pattern: Vec<u8>,
+    /// None where case does not count.
+    pub(super) finder: Option<Finder<'static>>,
+    pub(super) nocase: bool,
+    pub(super) negated: bool,
+    pub(super) is_relative: bool,
+    pub(super) offset: Option<Operand>,
+    pub(super) depth: Option<Operand>,
+    pub(super) distance: Option<Operand>,
+    pub(super) within: Option<Operand>,
+    pub(super) startswith: bool,
+    pub(super) endswith: bool,
+    /// What follows is relative to it: if that fails, it is looked for further on.
+    pub(super) is_followed: bool,
+}
+
+/// A regular expression.
+#[derive(Debug)]
+pub(crate) struct Expression {
+    regex: Regex,
+    pub(super) relative: bool,
+    pub(super) negated: bool,
+    pub(super) is_followed: bool,
+}
+
+impl Expression {
+    /// Where it fits first: begin and end. None if it was given up.
+    pub(super) fn find(&self, subject: &[u8]) -> Option<Option<(usize, usize)>> {
+        let found = self.regex.find_at(subject, 0).ok()?;
+        Some(found.map(|found| (found.start(), found.end())))
+    }
+}
+
+/// Decoding, and the terms of what was decoded.
+#[derive(Debug)]
+pub(crate) struct CompiledBase64 {
+    pub(super) bytes: Option<u32>,
+    pub(super) offset: u32,
+    pub(super) relative: bool,
+    pub(super) terms: Vec<CompiledTerm>,
+}
+
+/// Prepares the terms of a buffer.
+///
+/// # Errors
+/// An expression that PCRE2 refuses, and why.
+pub(crate) fn compile(terms: &[Term]) -> Result<Vec<CompiledTerm>, String> {
+    let mut compiled = Vec::with_capacity(terms.len());
+    for (nth, term) in terms.iter().enumerate() {
+        let is_followed = terms.get(nth + 1).is_some_and(is_relative);
+        compiled.push(match term {
+            Term::Content(content) => CompiledTerm::Content(pattern(content, is_followed)),
+            Term::Pcre(pcre) => CompiledTerm::Pcre(expression(pcre, is_followed)?),
+            Term::ByteTest(test) => CompiledTerm::ByteTest(*test),
+            Term::ByteJump(jump) => CompiledTerm::ByteJump(*jump),
+            Term::Extract(extract) => CompiledTerm::Extract(*extract),
+            Term::Math(math) => CompiledTerm::Math(*math),
+            Term::IsDataAt(check) => CompiledTerm::IsDataAt(*check),
+            Term::Size(check) => CompiledTerm::Size(*check),
+            Term::Base64(decode) => CompiledTerm::Base64(CompiledBase64 {
+                bytes: decode.bytes,
+                offset: decode.offset,
+                relative: decode.relative,
+                terms: compile(&decode.terms)?,
+            }),
+        });
+    }
+    Ok(compiled)
+}
+
+/// Whether a term is relative to the match before it.
+fn is_relative(term: &Term) -> bool {
+    match term {
+        Term::Content(content) => content.is_relative(),
+        Term::Pcre(pcre) => pcre.relative,
+        Term::ByteTest(test) => test.width.relative,
+        Term::ByteJump(jump) => jump.width.relative,
+        Term::Extract(extract) => extract.width.relative,
+        Term::Math(math) => math.width.relative,
+        Term::IsDataAt(check) => check.relative,
+        Term::Size(_) => false,
+        Term::Base64(decode) => decode.relative,
+    }
+}
+
+fn pattern(content: &Content, is_followed: bool) -> CompiledContent {
+    let pattern = match content.nocase {
+        true => content.pattern.to_ascii_lowercase(),
+        false => content.pattern.clone(),
+    };
+    let finder = (!content.nocase).then(|| Finder::new(&pattern).into_owned());
+    CompiledContent {
+        finder,
+        nocase: content.nocase,
+        negated: content.negated,
+        is_relative: content.is_relative(),
+        offset: content.offset,
+        depth: content.depth,
+        distance: content.distance,
+        within: content.within,
+        startswith: content.startswith,
+        endswith: content.endswith,
+        is_followed,
+        pattern,
+    }
+}
+
+fn expression(pcre: &Pcre, is_followed: bool) -> Result<Expression, String> {
+    // The expression's own limits, so that no rule stalls (pcre2pattern(3), "Setting match
+    // resource limits").
+    let mut text = format!("(*LIMIT_MATCH={MATCH_MAX})(*LIMIT_DEPTH={DEPTH_MAX})");
+    if pcre.ungreedy {
+        text.push_str("(?U)");
+    }
+    if pcre.anchored {
+        text.push_str("\\A(?:");
+    }
+    text.push_str(&pcre.pattern);
+    if pcre.anchored {
+        text.push(')');
+    }
+    let mut builder = RegexBuilder::new();
+    builder
+        .caseless(pcre.caseless)
+        .dotall(pcre.dotall)
+        .multi_line(pcre.multiline)
+        .extended(pcre.extended)
+        .jit_if_available(true);
+    let regex = builder.build(&text).map_err(|error| error.to_string())?;
+    Ok(Expression {
+        regex,
+        relative: pcre.relative,
+        negated: pcre.negated,
+        is_followed,
+    })
+}
+
+/// As Suricata's limits.
+const MATCH_MAX: u32 = 3500;
+const DEPTH_MAX: u32 = 1500;

@@ -1,0 +1,64 @@
+//! Signature rules: grouped, searched for, evaluated; alerts decided in order.
+//!
+//! ```text
+//!  RuleSet ─► Database (shared) ─► Detector (one a worker) ─► Found ─► alerts
+//!                                    ▲ packets, streams, messages        │ in the order of keys
+//!                                    Tap ◄─ parsers                      ▼
+//!                                              Alerts: counts, bits of hosts, suppressions ─► records
+//! ```
+//!
+//! Owns how rules are found and evaluated, and what connections and hosts remember for them.
+//! Guarantees:
+//!
+//! - What fits depends on the bytes of each direction and on the order of the connection's packets:
+//!   not on batches, and of streams not on how segments cut them.
+//! - Packet, stream and transaction rules of a connection are evaluated in the order of its packets.
+//! - What a rule may take is bounded, for any bytes, and what is given up is counted.
+//! - What a connection keeps is charged to its shard.
+//!
+//! Deliberately does not read rules (`compilers/rules`), nor protocols (`80-parse`).
+
+mod alert;
+mod connection;
+mod count;
+mod database;
+mod decider;
+mod evaluate;
+mod tap;
+
+pub use alert::{ALERT, AlertNews, AlertObserver};
+pub use connection::{CONNECTION_BYTES, Detector, Ends, Found, Packet};
+pub use database::{Database, Explained};
+pub use decider::{AlertCounts, AlertDecider, Counted};
+pub use tap::Tap;
+
+use flowpin_aggregate::Aggregate;
+use flowpin_config::Plan;
+use std::io;
+use std::sync::Arc;
+
+/// Alerts of rules as an aggregate: what limits them by host is known in one place alone.
+#[derive(Debug)]
+pub struct Alerts;
+
+impl Aggregate for Alerts {
+    type Observer = AlertObserver;
+    type Decider = AlertDecider;
+
+    fn is_wanted(plan: &Plan) -> bool {
+        plan.rules.loaded.is_some()
+    }
+
+    fn observer(_: &Plan, _: u64) -> io::Result<AlertObserver> {
+        Ok(AlertObserver::default())
+    }
+
+    fn decider(plan: &Plan, _: usize) -> AlertDecider {
+        AlertDecider::new(
+            plan.rules
+                .loaded
+                .clone()
+                .map_or_else(Arc::default, |loaded| loaded),
+        )
+    }
+}

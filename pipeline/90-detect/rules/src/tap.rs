@@ -1,0 +1,222 @@
+//! What a parser says in one call, kept until the call is over.
+
+use crate::Database;
+use flowpin_record::{FilePart, MessageSchema, Value};
+use flowpin_rule::{BufferId, BufferSource};
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// What a parser says in one call: the values that rules examine.
+#[derive(Debug)]
+pub struct Tap {
+    database: Arc<Database>,
+    pub(crate) items: Vec<Item>,
+    arena: Vec<u8>,
+    /// Of each kind of message, by name: its columns that rules, or alerts, have.
+    columns: HashMap<(String, bool), Arc<[(usize, Which)]>>,
+    /// What did not fit.
+    left_out: u64,
+}
+
+/// What a column is to rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Which {
+    Buffer(BufferId),
+    Text(HttpText),
+    /// A column of alerts.
+    Shown(u8),
+    /// Which transaction of its connection it is, from 1.
+    Depth,
+}
+
+/// A text of HTTP that buffers are made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum HttpText {
+    Method,
+    Uri,
+    Host,
+    Protocol,
+    Status,
+    Reason,
+}
+
+/// Something that a parser has said.
+#[derive(Clone, Debug)]
+pub(crate) enum Item {
+    Value(Which, Range<usize>),
+    /// A field of HTTP: whether of the request, its name and value.
+    Field(bool, Range<usize>, Range<usize>),
+    FileData(u64, Range<usize>),
+    Message {
+        protocol: &'static str,
+        from_server: bool,
+        depth: u64,
+        transaction: u32,
+    },
+}
+
+impl Tap {
+    /// For the rules of a database.
+    pub fn new(database: Arc<Database>) -> Self {
+        Self {
+            database,
+            items: Vec::new(),
+            arena: Vec::new(),
+            columns: HashMap::new(),
+            left_out: 0,
+        }
+    }
+
+    /// Whether nothing was said.
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    /// Forgets what was said.
+    pub fn clear(&mut self) {
+        self.items.clear();
+        self.arena.clear();
+    }
+
+    /// Bytes that did not fit.
+    pub const fn left_out(&self) -> u64 {
+        self.left_out
+    }
+
+    pub(crate) fn bytes(&self, range: &Range<usize>) -> &[u8] {
+        self.arena.get(range.clone()).unwrap_or_default()
+    }
+
+    /// Whether rules read such messages.
+    pub fn reads(&self, schema: &MessageSchema) -> bool {
+        protocol(&schema.name).is_some()
+    }
+
+    /// A message is complete; `transaction` is its number.
+    pub fn message(&mut self, schema: &MessageSchema, values: &[Value<'_>], transaction: u32) {
+        let Some(protocol) = protocol(&schema.name) else {
+            return;
+        };
+        let columns = self.columns(schema, protocol);
+        let mut depth = 0;
+        for &(column, which) in columns.iter() {
+            match (values.get(column), which) {
+                (Some(&Value::Count(count)), Which::Depth) => depth = count,
+                (Some(Value::List(list)), which) => {
+                    for value in *list {
+                        self.value(which, value);
+                    }
+                }
+                (Some(value), which) => self.value(which, value),
+                (None, _) => {}
+            }
+        }
+        self.items.push(Item::Message {
+            protocol,
+            from_server: schema.is_from_server(values),
+            depth,
+            transaction,
+        });
+    }
+
+    /// All fields of a request or response, whose message follows.
+    pub fn fields(&mut self, of_request: bool, names: &[Value<'_>], values: &[Value<'_>]) {
+        for (name, value) in names.iter().zip(values) {
+            let (Value::Bytes(name), Value::Bytes(value)) = (name, value) else {
+                continue;
+            };
+            if let (Some(name), Some(value)) =
+                (self.keep(name.trim_ascii()), self.keep(value.trim_ascii()))
+            {
+                self.items.push(Item::Field(of_request, name, value));
+            }
+        }
+    }
+
+    /// A part of a body.
+    pub fn file(&mut self, part: FilePart<'_>) {
+        let FilePart::Data(number, bytes) = part else {
+            return;
+        };
+        let kept = self.keep(bytes);
+        self.items
+            .extend(kept.map(|kept| Item::FileData(number, kept)));
+    }
+
+    fn value(&mut self, which: Which, value: &Value<'_>) {
+        let kept = match value {
+            Value::Bytes(bytes) => self.keep(bytes),
+            Value::Text(text) => self.keep(text.as_bytes()),
+            Value::Count(count) => self.keep(count.to_string().as_bytes()),
+            _ => None,
+        };
+        self.items.extend(kept.map(|kept| Item::Value(which, kept)));
+    }
+
+    fn keep(&mut self, bytes: &[u8]) -> Option<Range<usize>> {
+        let begin = self.arena.len();
+        if begin + bytes.len() > ARENA_MAX {
+            self.left_out += bytes.len() as u64;
+            return None;
+        }
+        self.arena.extend_from_slice(bytes);
+        Some(begin..self.arena.len())
+    }
+
+    fn columns(&mut self, schema: &MessageSchema, protocol: &'static str) -> Arc<[(usize, Which)]> {
+        let key = (schema.name.to_string(), schema.from_server);
+        if let Some(known) = self.columns.get(&key) {
+            return Arc::clone(known);
+        }
+        let mut found = Vec::new();
+        for (at, column) in schema.columns.iter().enumerate() {
+            let path: &str = &column.eve;
+            let buffers = self
+                .database
+                .used
+                .iter()
+                .filter(|buffer| match buffer.info().source {
+                    BufferSource::Column(name, of) => name == schema.name && of == path,
+                    _ => false,
+                });
+            found.extend(buffers.map(|&buffer| (at, Which::Buffer(buffer))));
+            let shown = crate::alert::SHOWN
+                .iter()
+                .position(|&(_, one)| !path.is_empty() && one == path);
+            let shown = shown.and_then(|nth| u8::try_from(nth).ok());
+            found.extend(shown.map(|nth| (at, Which::Shown(nth))));
+            if protocol == "http" {
+                let texts = HTTP_TEXTS.iter();
+                let mut texts = texts.filter(|(name, eve, _)| {
+                    !name.is_empty() && column.name == *name || !eve.is_empty() && path == *eve
+                });
+                found.extend(texts.next().map(|&(.., text)| (at, Which::Text(text))));
+                found.extend((column.name == "trans_depth").then_some((at, Which::Depth)));
+            }
+        }
+        let found: Arc<[(usize, Which)]> = Arc::from(found);
+        self.columns.insert(key, Arc::clone(&found));
+        found
+    }
+}
+
+/// The protocol of rules whose messages have this name.
+fn protocol(schema: &str) -> Option<&'static str> {
+    PROTOCOLS.iter().find(|&&one| one == schema).copied()
+}
+
+/// Kinds of messages that have buffers.
+const PROTOCOLS: [&str; 6] = ["http", "dns", "mdns", "tls", "quic", "ftp"];
+
+const HTTP_TEXTS: [(&str, &str, HttpText); 6] = [
+    ("", "http.http_method", HttpText::Method),
+    ("", "http.url", HttpText::Uri),
+    ("", "http.hostname", HttpText::Host),
+    ("", "http.protocol", HttpText::Protocol),
+    ("", "http.status", HttpText::Status),
+    ("status_msg", "", HttpText::Reason),
+];
+
+/// What one call may say: it has at most 64 KiB of bytes, which may be packed.
+const ARENA_MAX: usize = 4 << 20;
