@@ -28,6 +28,11 @@ options! {
             ja3: bool => ja3: bool = false,
                 flag Flag::switch("ja3", "Write the fingerprints JA3 and JA3S of TLS and QUIC to \
                     EVE JSON");
+            /// Roots (PEM) that servers' certificates are validated against; "system": its own.
+            roots: PathBuf => roots: Option<PathBuf> = None, example "\"system\"",
+                flag Flag::value("roots", "FILE|system", "Validate servers' certificates up to TLS \
+                    1.2 against the roots in FILE (PEM), or the system's (validation_status)")
+                    .hint(Hint::File);
             /// Files with grammars; each parses the protocol that it names.
             grammars: Vec<PathBuf> => grammars: Vec<PathBuf> = Vec::new(),
                 flag Flag::value("grammar", "FILE", "A grammar, which parses the protocol that it \

@@ -44,7 +44,7 @@ shown! {
     Output "Output" ["format", "output", "rotate", "output-max"];
     Cores "Cores" ["pipeline", "cut", "cpus", "seed"];
     Connections "Connections" ["checksums", "timeouts", "id-seed", "memory"];
-    Stages "Analysis" ["streams", "identify", "patterns", "parse", "all-fields", "ja3", "extract",
+    Stages "Analysis" ["streams", "identify", "patterns", "parse", "all-fields", "ja3", "roots", "extract",
         "hash", "grammar", "fix-dictionary", "scans", "rules", "var", "strict-rules"];
     Patterns "Analysis" ["patterns"];
     Records "Records" ["interim", "community-id", "community-seed", "host-pairs", "netflow",

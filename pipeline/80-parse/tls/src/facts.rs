@@ -49,6 +49,8 @@ pub(crate) struct Facts {
     pub(crate) client_prints: Text,
     /// Whether the certificate is for the server name that the client sent, if that is wanted.
     pub(crate) fits_name: Option<bool>,
+    /// Whether the server's chain leads to a root, if that is wanted; else why not.
+    pub(crate) validation: Option<&'static str>,
     /// The last alert sent in clear.
     pub(crate) alert: Option<u8>,
     pub(crate) is_established: bool,
@@ -159,6 +161,7 @@ impl Facts {
                 chains[0],
                 chains[1],
                 self.fits_name.map_or(Value::Unset, Value::Bool),
+                word(self.validation),
                 Value::bytes(self.ja4.of(page)),
                 Value::bytes(ja3_hash.get()),
                 Value::bytes(ja3),

@@ -108,6 +108,13 @@ const TLS_COLUMNS: &[MessageColumn] = &[
     )
     .only_in(Logs::OnlyZeek),
     MessageColumn::new(
+        "validation_status",
+        "flowpin.validation_status",
+        Kind::Text,
+        "Whether the server's certificates, up to TLS 1.2, lead to a root of `--roots`: `ok`, or \
+         why not, in OpenSSL's words.",
+    ),
+    MessageColumn::new(
         "ja4",
         "tls.ja4",
         Kind::Text,

@@ -8,15 +8,18 @@ use crate::facts::{Facts, Notes};
 use crate::pages::{Page, PageOf, Pages};
 use crate::pools::Blocks;
 use crate::schema::TLS;
-use crate::x509::{Told, X509};
+use crate::x509::{Told, Trust, X509};
 use dtls::is_dtls;
 use flowpin_counters::{Loss, Losses};
 use flowpin_memory::{Pool, Slab};
 use flowpin_packet::Timestamp;
-use flowpin_parser::{Begin, Buffer, Ends, Next, Parser, ParserSetup, Reads, slot_bytes};
+use flowpin_parser::{
+    Begin, Buffer, Ends, Next, Parser, ParserSetup, Reads, SetupError, slot_bytes,
+};
 use flowpin_record::{MessageSchema, MessageSink};
 use side::Side;
 use std::io;
+use std::sync::Arc;
 
 /// The handshakes of one worker's connections.
 #[derive(Debug)]
@@ -27,6 +30,8 @@ pub struct Tls {
     wants_ja3: bool,
     /// Certificates that Zeek's logs do not have as a whole, because of a cap.
     left_out: u64,
+    /// What servers' certificates are validated against, if they are.
+    trust: Option<Arc<Trust>>,
 }
 
 /// One connection.
@@ -47,6 +52,10 @@ impl Parser for Tls {
     const SCHEMAS: &'static [&'static MessageSchema] = &[&TLS, &X509];
     const BUFFERS: &'static [Buffer] = OF_TLS;
 
+    fn prepare(setup: &mut ParserSetup) -> Result<(), SetupError> {
+        Trust::prepare(setup)
+    }
+
     fn new(setup: &ParserSetup) -> io::Result<Self> {
         let budget = &setup.budget;
         let sessions = budget.capacity_of(Self::CONNECTION_BYTES.into(), 256);
@@ -56,6 +65,7 @@ impl Parser for Tls {
             blocks: Blocks::new(budget)?,
             wants_ja3: setup.parse.ja3,
             left_out: 0,
+            trust: setup.shared(),
         })
     }
 
@@ -87,7 +97,7 @@ impl Parser for Tls {
         };
         let is_wanted = sink.reads(&TLS);
         let page = self.pages.open(&mut session.page, session.shard, is_wanted);
-        let told = told(sink, at, &mut self.left_out);
+        let told = told(sink, at, &mut self.left_out, self.trust.as_deref());
         session.read(to_server, bytes, &mut self.blocks, page, told);
         match session.fits(to_server) {
             // A hello whose lengths all agree, followed by nothing that is not TLS.
@@ -136,7 +146,7 @@ impl Parser for Tls {
         };
         let is_wanted = sink.reads(&TLS);
         let page = self.pages.open(&mut session.page, session.shard, is_wanted);
-        let told = told(sink, at, &mut self.left_out);
+        let told = told(sink, at, &mut self.left_out, self.trust.as_deref());
         session.read_datagram(to_server, payload, &mut self.blocks, page, told);
         if let Some(is_mine) = is_dtls(payload) {
             sink.fits(is_mine);
@@ -171,17 +181,22 @@ impl Parser for Tls {
     }
 }
 
-/// Who is told of certificates: nobody, if nobody reads of them.
+/// Who is told of certificates: nobody, if nobody reads of them and they are not validated.
 #[inline]
 fn told<'a>(
     sink: &'a mut impl MessageSink,
     at: Timestamp,
     left_out: &'a mut u64,
+    trust: Option<&'a Trust>,
 ) -> Option<Told<'a>> {
-    if !sink.reads(&X509) {
-        return None;
-    }
-    Some(Told { sink, at, left_out })
+    let has_readers = sink.reads(&X509);
+    (has_readers || trust.is_some()).then_some(Told {
+        sink,
+        at,
+        left_out,
+        has_readers,
+        trust,
+    })
 }
 
 /// What was lost for lack of memory.

@@ -3,6 +3,7 @@
 
 use super::host::is_for;
 use super::report::{Place, report};
+use super::trust::Trust;
 use crate::facts::Notes;
 use crate::pages::{Page, Text, Writer};
 use crate::schema::hex;
@@ -18,6 +19,10 @@ pub(crate) struct Told<'a> {
     pub(crate) at: Timestamp,
     /// How many were not told of as a whole, because of a cap.
     pub(crate) left_out: &'a mut u64,
+    /// Whether anybody reads records of certificates.
+    pub(crate) has_readers: bool,
+    /// What servers' certificates are validated against, if they are.
+    pub(crate) trust: Option<&'a Trust>,
 }
 
 impl Told<'_> {
@@ -27,6 +32,8 @@ impl Told<'_> {
             sink: self.sink,
             at: self.at,
             left_out: self.left_out,
+            has_readers: self.has_readers,
+            trust: self.trust,
         }
     }
 
@@ -43,6 +50,18 @@ impl Notes<'_> {
             return;
         };
         let facts = &mut *self.facts;
+        if let (Some(trust), false, None) = (told.trust, by_client, facts.validation) {
+            let mut chain = [&[][..]; CHAIN_MAX];
+            let mut count = 0usize;
+            for (place, certificate) in chain.iter_mut().zip(certificates(body)) {
+                *place = certificate;
+                count = count.saturating_add(1);
+            }
+            facts.validation = trust.status(chain.get(..count).unwrap_or_default(), told.at);
+        }
+        if !told.has_readers {
+            return;
+        }
         let mut text = Text::default();
         let mut cursor = Cursor::over(body);
         let is_cut = cursor.len24().is_none_or(|len| len > cursor.left());
@@ -74,6 +93,17 @@ impl Notes<'_> {
             facts.prints = text;
         }
     }
+}
+
+/// The certificates of a chain that are whole.
+fn certificates(body: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut cursor = Cursor::over(body);
+    // The length of all.
+    let _ = cursor.len24();
+    core::iter::from_fn(move || {
+        let len = cursor.len24()?;
+        cursor.take(len)
+    })
 }
 
 /// SHA-256 of a certificate.

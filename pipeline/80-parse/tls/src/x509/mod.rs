@@ -14,6 +14,8 @@ mod schema;
 #[cfg(test)]
 mod tests;
 mod texts;
+mod trust;
 
 pub(crate) use chain::{Prints, Told};
 pub use schema::X509;
+pub(crate) use trust::Trust;

@@ -5,11 +5,13 @@ use crate::fuzz::tests::{client_hello, message, record, server_hello, sized};
 use crate::fuzz::{AMPLE, fuzz_tls, trial};
 use flowpin_counters::Loss;
 use flowpin_packet::Timestamp;
-use flowpin_parser::{Next, Parser};
+use flowpin_parser::{Next, Parser, ParserSetup};
 use flowpin_record::{MessageSchema, MessageSink, Shown, Value};
 use proptest::prelude::*;
+use rcgen::{BasicConstraints, CertificateParams, IsCa, KeyPair, date_time_ymd};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 /// The columns of each record that are set, by its schema.
 #[derive(Default)]
@@ -127,11 +129,21 @@ fn handshake(of_server: &[Vec<u8>], of_client: &[Vec<u8>]) -> Vec<(bool, Vec<u8>
 
 /// The records of a handshake, and how many certificates were left out.
 fn told(turns: &[(bool, Vec<u8>)], has_zeek: bool) -> (Rows, u64) {
+    told_with(turns, has_zeek, None)
+}
+
+fn told_with(turns: &[(bool, Vec<u8>)], has_zeek: bool, roots: Option<PathBuf>) -> (Rows, u64) {
     let mut sink = Rows {
         has_zeek,
         ..Rows::default()
     };
-    let mut tls = trial(&Tls::new, AMPLE).unwrap();
+    let new = |setup: &ParserSetup| {
+        let mut setup = setup.clone();
+        setup.parse.roots.clone_from(&roots);
+        Tls::prepare(&mut setup).unwrap();
+        Tls::new(&setup)
+    };
+    let mut tls = trial(&new, AMPLE).unwrap();
     let connection = tls.begin(0).unwrap();
     for (to_server, bytes) in turns {
         let next = tls.data(connection, Timestamp(1), *to_server, bytes, &mut sink);
@@ -225,6 +237,32 @@ fn names_are_held_to_the_one_that_the_client_sent() {
     ] {
         let (rows, _) = told(&handshake(&[certificate(host, names)], &[]), true);
         assert_eq!(rows.of_handshake("sni_matches_cert"), matches, "{host}");
+    }
+}
+
+/// The chain of a handshake is held against the roots that are asked for, in every format.
+#[test]
+fn chains_are_validated_on_request() {
+    let key = KeyPair::generate().unwrap();
+    let mut params = CertificateParams::new(vec!["a.example".to_owned()]).unwrap();
+    params.not_before = date_time_ymd(1970, 1, 1);
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let root = params.clone().self_signed(&key).unwrap();
+    let own_key = KeyPair::generate().unwrap();
+    params.is_ca = IsCa::NoCa;
+    let own = params.signed_by(&own_key, &root, &key).unwrap();
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), format!("A root:\n{}", root.pem())).unwrap();
+    let turns = handshake(&[own.der().to_vec(), root.der().to_vec()], &[]);
+    for has_zeek in [true, false] {
+        let (rows, left_out) = told_with(&turns, has_zeek, Some(file.path().to_owned()));
+        assert_eq!(rows.of_handshake("validation_status"), "ok");
+        assert_eq!(
+            (rows.certificates().len(), left_out),
+            (if has_zeek { 2 } else { 0 }, 0)
+        );
+        let (rows, _) = told_with(&turns, has_zeek, None);
+        assert_eq!(rows.of_handshake("validation_status"), "");
     }
 }
 
