@@ -58,11 +58,10 @@ fn the_guide_works_page_by_page() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let page = fs::read_to_string(root.join("docs/user/cc.md")).unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let copied = Command::new("cp")
-        .arg("-r")
-        .arg(&libnids)
-        .arg(folder.path().join("libnids-1.26"));
-    assert!({ copied }.status().unwrap().success());
+    let mut copy = Command::new("cp");
+    copy.arg("-r").arg(&libnids);
+    let copied = copy.arg(folder.path().join("libnids-1.26")).status();
+    assert!(copied.unwrap().success());
     let mut script = String::from("set -e -o pipefail\n");
     for (kind, text) in blocks(&page) {
         if let Some(name) = kind.strip_prefix("c ") {
