@@ -16,6 +16,7 @@ struct flowpin_part {
   FILE *file;        /* null once the program has closed it */
   long at_packets;   /* how long it was when packets began to come */
   long at_end;       /* how long it was when they ended */
+  long at_once;      /* how long it was at the last statement that runs once */
   struct flowpin_part *next;
 };
 
@@ -62,7 +63,8 @@ void flowpin_source_opened(pcap_t *capture);
 extern _Atomic int flowpin_stops_input;
 
 void flowpin_note_descriptors(struct flowpin_worker *worker);
-void flowpin_mark(struct flowpin_worker *worker, int is_end);
+enum flowpin_mark { FLOWPIN_AT_PACKETS, FLOWPIN_AT_END, FLOWPIN_AT_ONCE };
+void flowpin_mark(struct flowpin_worker *worker, enum flowpin_mark mark);
 int flowpin_merge(struct flowpin_worker *workers, int count);
 void flowpin_die(const char *what) __attribute__((noreturn));
 

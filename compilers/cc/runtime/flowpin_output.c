@@ -1,7 +1,8 @@
 /* What the program writes: each core its part, put in one order at the end.
  *
  * First what the first core wrote before packets came (the others wrote the same); then what each
- * core wrote while they came; then what each wrote after them. */
+ * core wrote while they came; then what each wrote after them, and last what comes after the last
+ * statement that runs once. */
 #define _GNU_SOURCE
 #include "flowpin_core.h"
 
@@ -27,8 +28,7 @@ static FILE *open_part(struct flowpin_worker *worker, const char *path, const ch
   part->descriptor = dup(fileno(file));
   part->file = file;
   /* Opened after packets have begun, it has nothing from before. */
-  part->at_end = -1;
-  part->at_packets = -1;
+  part->at_packets = part->at_end = part->at_once = -1;
   struct flowpin_part **last = &worker->parts;
   while (*last) last = &(*last)->next;
   *last = part;
@@ -112,9 +112,10 @@ static long length_of(struct flowpin_part *part) {
   return fstat(part->descriptor, &status) ? 0 : (long)status.st_size;
 }
 
-void flowpin_mark(struct flowpin_worker *worker, int is_end) {
+void flowpin_mark(struct flowpin_worker *worker, enum flowpin_mark mark) {
   for (struct flowpin_part *part = worker->parts; part; part = part->next) {
-    if (is_end) part->at_end = length_of(part);
+    if (mark == FLOWPIN_AT_END) part->at_end = length_of(part);
+    else if (mark == FLOWPIN_AT_ONCE) part->at_once = length_of(part);
     else if (part->at_packets < 0) part->at_packets = length_of(part);
   }
 }
@@ -155,7 +156,7 @@ static int merge_one(struct flowpin_worker *workers, int count, struct flowpin_p
       return -1;
     }
   }
-  for (int phase = 0; phase < 3; phase++)
+  for (int phase = 0; phase < 4; phase++)
     for (int number = 0; number < count; number++) {
       struct flowpin_part *part = find(&workers[number], first->path);
       if (!part) continue;
@@ -165,7 +166,9 @@ static int merge_one(struct flowpin_worker *workers, int count, struct flowpin_p
       if (part->at_end < 0 && part->at_packets >= 0) end = length;
       if (phase == 0 && number == 0) failed |= copy(part, 0, packets, target);
       if (phase == 1) failed |= copy(part, packets, end, target);
-      if (phase == 2) failed |= copy(part, end, length, target);
+      long once = part->at_once < 0 ? length : part->at_once;
+      if (phase == 2) failed |= copy(part, end, once, target);
+      if (phase == 3) failed |= copy(part, once, length, target);
     }
   if (first->path) failed |= close(target);
   if (failed) perror(first->path ? first->path : "standard output");

@@ -64,7 +64,7 @@ static void wait_turn(int number) {
 
 void flowpin_packets_begin(void) {
   struct flowpin_worker *worker = flowpin_worker;
-  flowpin_mark(worker, 0);
+  flowpin_mark(worker, FLOWPIN_AT_PACKETS);
   worker->is_in_packets = 1;
   pthread_mutex_lock(&lock);
   packets_count++;
@@ -76,7 +76,7 @@ void flowpin_packets_begin(void) {
 
 void flowpin_packets_end(void) {
   struct flowpin_worker *worker = flowpin_worker;
-  flowpin_mark(worker, 1);
+  flowpin_mark(worker, FLOWPIN_AT_END);
   worker->is_in_packets = 0;
   worker->had_packets = 1;
   pthread_mutex_lock(&lock);
@@ -92,6 +92,7 @@ int flowpin_once(void) {
   struct flowpin_worker *worker = flowpin_worker;
   if (!worker) return 1;
   if (!worker->had_packets || worker->is_in_packets) return worker->number == 0;
+  flowpin_mark(worker, FLOWPIN_AT_ONCE);
   pthread_mutex_lock(&lock);
   if (flowpin_program.reduce) flowpin_program.reduce(worker->core, 0);
   int round = once_round;
