@@ -2,15 +2,16 @@
 //!
 //! ```text
 //!  compile_commands.json ─► program ─► collect (libclang 19) ─► Model ─► classify ─► report
-//!                                                                 │          │
-//!                                                                 └► rewrite ◄┘ ─► C sources, verify
+//!                                                                 │         │
+//!                                                                 └► rewrite ◄┘ ─► C, verify
 //! ```
 //!
 //! Owns the model of a whole C program, the transformation to one state for each core, and the C
 //! run-time that every output holds (`runtime/`). Guarantees that what cannot be shown to be safe
 //! is refused with its place and reason; nothing is linked: libclang is loaded when it is needed.
 //!
-//! Deliberately does not optimise, and knows no program: what it cannot see, `#pragma flowpin` says.
+//! Deliberately does not optimise, and knows no program: what it cannot see, `#pragma flowpin`
+//! says.
 
 mod check;
 mod clang;

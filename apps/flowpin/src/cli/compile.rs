@@ -13,7 +13,7 @@ pub(crate) enum CcCommand {
     /// Write the program with one state for each core
     #[command(long_about = TRANSFORM_ABOUT, after_long_help = TRANSFORM_AFTER)]
     Transform(Box<TransformArgs>),
-    /// Let a flex scanner stop in the middle of a token, and go on with the stream's next bytes
+    /// Let a flex scanner stop in the middle of a token, and continue with the stream's next bytes
     #[command(long_about = SCANNER_ABOUT, after_long_help = SCANNER_AFTER)]
     Scanner(Box<ScannerArgs>),
     /// Compare what a program says about a capture and about its parts
@@ -169,8 +169,8 @@ Exit codes:
   3  a source cannot be read, or does not compile";
 
 const SCANNER_ABOUT: &str = "\
-Makes a scanner that flex 2.6 has made push-mode and resumable: it gets a stream in pieces, stops in \
-the middle of a token where a piece ends, and goes on with the next piece. Each stream has a state \
+Makes a scanner of flex 2.6 push-mode and resumable: it gets a stream in pieces, stops in the middle \
+of a token where a piece ends, and continues with the next piece. Each stream has a state \
 of about 32 bytes, in which `#pragma flowpin perflow NAME, …` keeps variables of the actions.
 
 Refuses scanners that use input(), yymore() or REJECT.";
@@ -187,8 +187,8 @@ Exit codes:
   3  the scanner cannot be read";
 
 const CHECK_ABOUT: &str = "\
-Runs the sequential program once over a whole capture and once over each of its parts, and compares \
-the lines that it writes, without regard to their order. If they are the same, the program is \
+Runs the sequential program once over a whole capture and once over each of its parts, and \
+compares the lines that it writes, without regard to their order. If they are the same, the program is \
 connection-affine, and may run on many cores. Programs that count by host, such as scan detectors, \
 are not.";
 

@@ -232,7 +232,7 @@ fn verdict(answer: &Answer, args: &CheckArgs) -> String {
     let added: usize = answer.added.values().sum();
     let _ = writeln!(
         out,
-        "NOT connection-affine under this key: {missing} lines are missing, {added} are other ones. \
+        "NOT connection-affine under this key: {missing} lines are missing, {added} are others. \
          A parallel run would be wrong. Totals of the whole run may be left out with --ignore"
     );
     for (sign, lines) in [("-", &answer.missing), ("+", &answer.added)] {

@@ -1,4 +1,5 @@
 //! The guide of `flowpin cc`, page by page: its files are written, its commands are run.
+#![allow(clippy::unwrap_used, reason = "also in functions that tests share")]
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -10,15 +10,14 @@ use clang_sys::{
     CXType_VariableArray, clang_Cursor_getArgument, clang_Cursor_getNumArguments,
     clang_Cursor_getStorageClass, clang_Cursor_getVarDeclInitializer, clang_Cursor_isNull,
     clang_Location_isInSystemHeader, clang_Type_getAlignOf, clang_Type_getSizeOf,
-    clang_equalCursors, clang_getArrayElementType, clang_getCanonicalType,
-    clang_getCursorBinaryOperatorKind, clang_getCursorDefinition, clang_getCursorExtent,
-    clang_getCursorKind, clang_getCursorLinkage, clang_getCursorLocation,
+    clang_getArrayElementType, clang_getCanonicalType, clang_getCursorBinaryOperatorKind,
+    clang_getCursorExtent, clang_getCursorKind, clang_getCursorLinkage, clang_getCursorLocation,
     clang_getCursorReferenced, clang_getCursorResultType, clang_getCursorSemanticParent,
     clang_getCursorSpelling, clang_getCursorTLSKind, clang_getCursorType, clang_getCursorUSR,
     clang_getCursorUnaryOperatorKind, clang_getPointeeType, clang_getRangeEnd, clang_getRangeStart,
     clang_getTypeDeclaration, clang_getTypeSpelling, clang_isConstQualifiedType,
-    clang_isCursorDefinition, clang_isExpression, clang_isFunctionTypeVariadic,
-    clang_isVolatileQualifiedType, clang_visitChildren,
+    clang_isCursorDefinition, clang_isFunctionTypeVariadic, clang_isVolatileQualifiedType,
+    clang_visitChildren,
 };
 use std::marker::PhantomData;
 
@@ -101,10 +100,6 @@ impl<'u> Cursor<'u> {
         ask!(clang_getCursorKind, self.raw)
     }
 
-    pub(crate) fn is_expression(self) -> bool {
-        ask!(clang_isExpression, self.kind()) != 0
-    }
-
     pub(crate) fn name(self) -> String {
         owned(ask!(clang_getCursorSpelling, self.raw))
     }
@@ -145,17 +140,8 @@ impl<'u> Cursor<'u> {
         ask!(clang_isCursorDefinition, self.raw) != 0
     }
 
-    /// The definition, if it is in this unit.
-    pub(crate) fn definition(self) -> Option<Self> {
-        Self::some(ask!(clang_getCursorDefinition, self.raw))
-    }
-
     pub(crate) fn parent(self) -> Option<Self> {
         Self::some(ask!(clang_getCursorSemanticParent, self.raw))
-    }
-
-    pub(crate) fn is_same(self, other: Self) -> bool {
-        ask!(clang_equalCursors, self.raw, other.raw) != 0
     }
 
     pub(crate) fn initialiser(self) -> Option<Self> {
@@ -238,7 +224,10 @@ impl<'u> Cursor<'u> {
 
     /// What is known about its type.
     pub(crate) fn type_info(self) -> TypeInfo {
-        describe(ask!(clang_getCursorType, self.raw))
+        {
+            let given = ask!(clang_getCursorType, self.raw);
+            describe(given)
+        }
     }
 
     /// What is known about what a function returns.
@@ -258,7 +247,8 @@ impl<'u> Cursor<'u> {
 
     /// Whether its type is an array, or a pointer.
     pub(crate) fn shape(self) -> (bool, bool) {
-        let canonical = ask!(clang_getCanonicalType, ask!(clang_getCursorType, self.raw));
+        let given = ask!(clang_getCursorType, self.raw);
+        let canonical = ask!(clang_getCanonicalType, given);
         (is_array(canonical), canonical.kind == CXType_Pointer)
     }
 }

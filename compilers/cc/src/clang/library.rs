@@ -13,8 +13,8 @@ use std::path::PathBuf;
 pub enum LibraryError {
     /// It is not installed.
     #[error(
-        "libclang is not there ({0}); install it (Debian: apt-get install libclang-19-dev), or name \
-         its file in LIBCLANG_PATH"
+        "libclang is not there ({0}); install it (Debian: apt-get install libclang-19-dev), or \
+         name its file in LIBCLANG_PATH"
     )]
     Missing(String),
     /// Below 19.1, a token of a macro's body is reported at the macro's use.
@@ -29,8 +29,6 @@ pub enum LibraryError {
 /// The loaded library, of this thread.
 pub(crate) struct Library {
     pub(super) index: CXIndex,
-    /// What it calls itself.
-    pub(crate) version: String,
     /// Its builtin headers, if they are in their usual place.
     pub(crate) resources: Option<PathBuf>,
 }
@@ -56,7 +54,6 @@ impl Library {
         let index = unsafe { clang_createIndex(0, 0) };
         Ok(Self {
             index,
-            version,
             resources: resources(),
         })
     }

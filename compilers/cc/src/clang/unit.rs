@@ -14,6 +14,7 @@ use clang_sys::{
 use std::ffi::{CString, c_uint, c_void};
 use std::marker::PhantomData;
 use std::ptr;
+use std::slice;
 
 /// A place as the library reports it; no file for what was pasted together.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -112,18 +113,20 @@ impl<'l> RawUnit<'l> {
         if list.is_null() {
             return Vec::new();
         }
-        // SAFETY: the list is valid until it is disposed of.
-        let (count, ranges) = unsafe { ((*list).count, (*list).ranges) };
+        // SAFETY: the list is valid, and not written to, until it is disposed of below.
+        let found = unsafe { &*list };
         let mut skipped = Vec::new();
-        for number in 0..count as usize {
-            // SAFETY: the number is below the count.
-            let range = unsafe { *ranges.add(number) };
-            // SAFETY: a range of the list.
-            let start = expansion(unsafe { clang_getRangeStart(range) });
-            // SAFETY: a range of the list.
-            let end = expansion(unsafe { clang_getRangeEnd(range) });
-            if let (Some(start), Some(end)) = (start, end) {
-                skipped.push((start, end.offset));
+        if found.count > 0 && !found.ranges.is_null() {
+            // SAFETY: the library made `count` ranges there; they live as long as the list.
+            let ranges = unsafe { slice::from_raw_parts(found.ranges, found.count as usize) };
+            for range in ranges {
+                // SAFETY: a range of the list.
+                let start = expansion(unsafe { clang_getRangeStart(*range) });
+                // SAFETY: a range of the list.
+                let end = expansion(unsafe { clang_getRangeEnd(*range) });
+                if let (Some(start), Some(end)) = (start, end) {
+                    skipped.push((start, end.offset));
+                }
             }
         }
         // SAFETY: nothing points into it any more.

@@ -55,10 +55,10 @@ impl Collector {
     }
 
     fn initialiser(&mut self, cursor: Cursor<'_>, initialiser: Cursor<'_>, id: GlobalId) {
-        if let Some((start, end)) = initialiser.extent() {
-            if let Some(start) = self.files.place(&start) {
-                self.model.globals[id].initialiser = Some((start, end.offset as usize));
-            }
+        if let Some((start, end)) = initialiser.extent()
+            && let Some(start) = self.files.place(&start)
+        {
+            self.model.globals[id].initialiser = Some((start, end.offset as usize));
         }
         self.initial_flow(&Node::Value(cursor.usr()), initialiser);
         let definition = self.model.globals[id].place;

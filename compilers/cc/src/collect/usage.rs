@@ -20,7 +20,7 @@ pub(super) fn access(cursor: Cursor<'_>, ancestors: &[(Cursor<'_>, usize)]) -> A
         match above.kind() {
             kind::PAREN | kind::UNEXPOSED => {
                 // The array-to-pointer conversion itself: what is done with it follows.
-                if !(decays && !is_array(*above)) {
+                if !decays || is_array(*above) {
                     current = *above;
                 }
             }

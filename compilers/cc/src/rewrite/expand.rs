@@ -1,7 +1,8 @@
 //! Macros that cannot stand for one text in all of their uses: these uses are written out.
 //!
 //! A token of a macro's body is edited where it is written if all uses ask for the same; else the
-//! body stays as it is, and each use that asks for an edit is replaced by what it stands for. Names that a macro pastes together are found in the expansion.
+//! body stays as it is, and each use that asks for an edit is replaced by what it stands for. Names
+//! that a macro pastes together are found in the expansion.
 
 use super::edits::{Edits, Slot};
 use super::lex;
@@ -190,7 +191,7 @@ impl Use<'_> {
             one.place.file == self.place.file && one.place.offset < self.place.offset
         };
         let found = named().find(|one| holds(one));
-        let found = found.or_else(|| named().filter(before).last());
+        let found = found.or_else(|| named().rfind(before));
         let found = found.or_else(|| named().next())?;
         (holds(found) || !self.pasted.is_empty() || self.leads_to_edit(found, 0)).then_some(found)
     }

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 /// One line for each place in text that is not compiled that names a private variable.
 #[must_use]
-pub fn not_compiled(model: &Model, texts: &Texts, decisions: &[Decision]) -> Vec<String> {
+pub(crate) fn not_compiled(model: &Model, texts: &Texts, decisions: &[Decision]) -> Vec<String> {
     let private: HashSet<&str> = (0..model.globals.len())
         .filter(|id| decisions[*id].verdict == Verdict::Private)
         .map(|id| model.globals[id].name.as_str())

@@ -24,7 +24,7 @@ mod unit_end;
 mod variables;
 mod verify;
 
-pub use inactive::not_compiled;
+pub(crate) use inactive::not_compiled;
 pub use output::{Output, OutputFile};
 pub use verify::verify;
 

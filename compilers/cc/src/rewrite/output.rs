@@ -266,7 +266,9 @@ fn makefile(model: &Model) -> String {
     for unit in &model.units {
         let source = model.path(unit.file);
         let object = format!("{}.o", source.trim_end_matches(".c"));
-        let flags = flags(model, &unit.flags, &unit.directory).join(" ");
+        let flags = flags(model, &unit.flags, &unit.directory);
+        let flags: Vec<String> = flags.iter().map(|flag| quoted(flag)).collect();
+        let flags = flags.join(" ");
         let _ = write!(
             rules,
             "{object}: {source}\n\t$(CC) {flags} -I{FOLDER} $(CFLAGS) -c -o $@ $<\n\n"
@@ -289,18 +291,21 @@ fn makefile(model: &Model) -> String {
     let _ = write!(
         out,
         "OBJECTS = {}\n\n\
-         $(PROGRAM): $(OBJECTS)\n\t$(CC) $(CFLAGS) -o $@ $(OBJECTS) $(LDFLAGS) $(LDLIBS) -lpthread\n\n\
+         $(PROGRAM): $(OBJECTS)\n\
+         \t$(CC) $(CFLAGS) -o $@ $(OBJECTS) $(LDFLAGS) $(LDLIBS) -lpthread\n\n\
          {rules}clean:\n\trm -f $(PROGRAM) $(OBJECTS)\n\n.PHONY: clean\n",
         objects.join(" \\\n  ")
     );
     out
 }
 
-fn flags(model: &Model, flags: &[String], directory: &Path) -> Vec<String> {
+/// A unit's flags for the output's folder: paths inside the program become paths there, all others
+/// stay where they are.
+pub(super) fn flags(model: &Model, flags: &[String], directory: &Path) -> Vec<String> {
     let mut out = Vec::new();
     let mut is_path = false;
     for flag in flags {
-        let joined = ["-I", "-isystem", "-iquote", "-idirafter"]
+        let joined = PATHS
             .iter()
             .find_map(|kind| flag.strip_prefix(kind).map(|path| (*kind, path)));
         match joined {
@@ -313,23 +318,24 @@ fn flags(model: &Model, flags: &[String], directory: &Path) -> Vec<String> {
                 out.push(mapped(model, flag, directory));
                 is_path = false;
             }
-            None => out.push(quoted(flag)),
+            None => out.push(flag.clone()),
         }
     }
     out
 }
 
-/// A folder of the program is the output's; any other stays where it is.
+/// Flags that name a path.
+const PATHS: &[&str] = &["-I", "-isystem", "-iquote", "-idirafter", "-include"];
+
 fn mapped(model: &Model, path: &str, directory: &Path) -> String {
-    let full = directory.join(path);
-    let full = full.canonicalize().unwrap_or(full);
-    let inside = full.strip_prefix(&model.root).map(Path::to_owned);
-    let text = match inside {
+    let Ok(full) = directory.join(path).canonicalize() else {
+        return path.to_owned();
+    };
+    match full.strip_prefix(&model.root) {
         Ok(inside) if inside.as_os_str().is_empty() => ".".to_owned(),
         Ok(inside) => inside.display().to_string(),
         Err(_) => full.display().to_string(),
-    };
-    quoted(&text)
+    }
 }
 
 /// For make and the shell.

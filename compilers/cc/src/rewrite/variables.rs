@@ -35,12 +35,12 @@ pub(super) fn keep_groups_together(model: &Model, decisions: &mut [Decision]) {
 pub(super) fn refuse(plan: &Plan<'_>, edits: &mut Edits) {
     let model = plan.model;
     for id in 0..model.globals.len() {
-        if plan.is_private(id) {
-            if let Some(what) = obstacle(plan, id) {
-                let place = model.at(model.global(id).place);
-                let what = format!("`{}` {what}", model.global_name(id));
-                edits.refused.push(Refusal::new(place, what));
-            }
+        if plan.is_private(id)
+            && let Some(what) = obstacle(plan, id)
+        {
+            let place = model.at(model.global(id).place);
+            let what = format!("`{}` {what}", model.global_name(id));
+            edits.refused.push(Refusal::new(place, what));
         }
     }
     initialisers(plan, edits);

@@ -13,20 +13,12 @@ use std::path::Path;
 /// The output does not compile, which is an error of this compiler or of the flags.
 pub fn verify(model: &Model, folder: &Path, private: &[String]) -> Result<Vec<Refusal>, ReadError> {
     let units = model.units.iter().map(|unit| {
-        let moved = |path: &Path| match path.strip_prefix(&model.root) {
-            Ok(inside) => folder.join(inside),
-            Err(_) => path.to_owned(),
-        };
-        let mut flags: Vec<String> = unit
-            .flags
-            .iter()
-            .map(|flag| remapped(flag, &moved))
-            .collect();
+        let mut flags = super::output::flags(model, &unit.flags, &unit.directory);
         flags.push(format!("-I{}", folder.join("flowpin").display()));
         flags.push("-Werror=incompatible-function-pointer-types".to_owned());
         SourceUnit {
             file: folder.join(model.path(unit.file)),
-            directory: moved(&unit.directory),
+            directory: folder.to_owned(),
             flags,
         }
     });
@@ -60,12 +52,3 @@ pub fn verify(model: &Model, folder: &Path, private: &[String]) -> Result<Vec<Re
 }
 
 const OWN: &[u8] = b"flowpin_own(";
-
-fn remapped(flag: &str, moved: &impl Fn(&Path) -> std::path::PathBuf) -> String {
-    match flag.strip_prefix("-I") {
-        Some(path) if Path::new(path).is_absolute() => {
-            format!("-I{}", moved(Path::new(path)).display())
-        }
-        _ => flag.to_owned(),
-    }
-}

@@ -1,5 +1,5 @@
 //! Scanners that flex 2.6 has made, in push mode: they stop in the middle of a token where a piece
-//! of the stream ends, and go on with the next piece.
+//! of the stream ends, and continue with the next piece.
 //!
 //! flex pulls: at the end of its buffer it asks for more, and takes what it has for the last token
 //! if there is nothing. Three edits of its skeleton let it stop there instead; what is appended
@@ -92,7 +92,8 @@ const EDITS: &[(&str, &str)] = &[
          \telse if ( (yy_n_chars) == 0 )\n\t\t{\n\t\tif ( number_to_move == YY_MORE_ADJ )",
     ),
     (
-        "\t\telse switch ( yy_get_next_buffer(  ) )\n\t\t\t{\n\t\t\tcase EOB_ACT_END_OF_FILE:\n\t\t\t\t{\n",
+        "\t\telse switch ( yy_get_next_buffer(  ) )\n\t\t\t{\n\
+         \t\t\tcase EOB_ACT_END_OF_FILE:\n\t\t\t\t{\n",
         "\t\telse switch ( yy_get_next_buffer(  ) )\n\t\t\t{\n\
          \t\t\tcase EOB_ACT_NEED_MORE:\n\
          \t\t\t\t(yy_c_buf_p) = (yytext_ptr);\n\

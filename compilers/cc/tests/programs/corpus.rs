@@ -1,12 +1,10 @@
 //! Each case of `cases`: the transformed program says what the sequential one says, on one core and
 //! on two, or the program is refused with the reason that the case names.
 
-mod tools;
-
+use crate::tools::{compilers, has_libclang, run, skipped, write};
 use flowpin_cc::{Backend, Sources, collect, model::Texts, transform, verify};
 use std::fs;
 use std::path::{Path, PathBuf};
-use tools::{compilers, has_libclang, run, skipped, write};
 
 /// A case's sources, flags, and the reason for which it is refused.
 struct Case {

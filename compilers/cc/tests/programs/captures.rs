@@ -1,14 +1,12 @@
 //! Programs that read captures: the same lines on any number of cores, without a data race.
 
-mod tools;
-
+use crate::tools::{compilers, has_libclang, run, skipped, write};
 use flowpin_cc::{
     Backend, Key, Output, Question, Sources, check, collect, model::Texts, transform,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use tools::{compilers, has_libclang, run, skipped, write};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures")
@@ -168,7 +166,7 @@ fn the_check_tells_programs_apart() {
     }
     let folder = tempfile::tempdir().unwrap();
     let pcap = folder.path().join("small.pcap");
-    fs::write(&pcap, tools::small_capture()).unwrap();
+    fs::write(&pcap, crate::tools::small_capture()).unwrap();
     let question = |script: &str| Question {
         command: ["sh", "-c", script, "sh"].map(Into::into).to_vec(),
         capture: pcap.clone(),

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// The C compilers that are installed; clang beside gcc, where it is there.
-pub fn compilers() -> Vec<&'static str> {
+pub(crate) fn compilers() -> Vec<&'static str> {
     let is_there = |name: &&str| {
         let has_pcap = Path::new("/usr/include/pcap.h").exists();
         let version = Command::new(name).arg("--version").output();
@@ -21,7 +21,7 @@ pub fn compilers() -> Vec<&'static str> {
 }
 
 /// Why libclang cannot be used; none if it can.
-pub fn has_libclang() -> Option<&'static str> {
+pub(crate) fn has_libclang() -> Option<&'static str> {
     let folder = tempfile::tempdir().unwrap();
     let source = folder.path().join("empty.c");
     fs::write(&source, "int main(void) { return 0; }\n").unwrap();
@@ -33,12 +33,12 @@ pub fn has_libclang() -> Option<&'static str> {
     }
 }
 
-pub fn skipped(why: &str) {
+pub(crate) fn skipped(why: &str) {
     println!("skipped: {why} is not installed");
 }
 
 /// Writes an output below a folder.
-pub fn write(output: &Output, folder: &Path) {
+pub(crate) fn write(output: &Output, folder: &Path) {
     for file in &output.files {
         let path = folder.join(&file.path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -47,7 +47,7 @@ pub fn write(output: &Output, folder: &Path) {
 }
 
 /// What a command prints; it must succeed.
-pub fn run(command: &mut Command, what: &str) -> String {
+pub(crate) fn run(command: &mut Command, what: &str) -> String {
     let output = command
         .output()
         .unwrap_or_else(|error| panic!("{what}: {error}"));
@@ -62,7 +62,7 @@ pub fn run(command: &mut Command, what: &str) -> String {
 }
 
 /// Eight UDP packets between eight hosts, as a pcap file.
-pub fn small_capture() -> Vec<u8> {
+pub(crate) fn small_capture() -> Vec<u8> {
     let mut file = Vec::new();
     for word in [0xa1b2_c3d4_u32, 0x0004_0002, 0, 0, 65535, 1] {
         file.extend_from_slice(&word.to_le_bytes());

@@ -1,12 +1,10 @@
 //! A scanner in push mode gives the tokens of the whole stream, wherever its pieces end.
 
-mod tools;
-
+use crate::tools::{run, skipped};
 use flowpin_cc::push_scanner;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
-use tools::{run, skipped};
 
 fn is_there(name: &str) -> bool {
     Command::new(name).arg("--version").output().is_ok()

@@ -1,0 +1,7 @@
+//! Transformed programs, compiled and run: corner cases, programs that read captures, scanners.
+#![allow(clippy::unwrap_used, reason = "also in functions that tests share")]
+
+mod captures;
+mod corpus;
+mod scanner;
+mod tools;
