@@ -21,7 +21,11 @@ fn capture() -> PathBuf {
 }
 
 fn transformed(backend: Backend) -> Output {
-    let sources = Sources::of_files(&folder(), &[folder().join("hosts.c")], &[]).unwrap();
+    transformed_file(&folder().join("hosts.c"), backend)
+}
+
+fn transformed_file(source: &Path, backend: Backend) -> Output {
+    let sources = Sources::of_files(&folder(), &[source.to_owned()], &[]).unwrap();
     let model = collect(&sources).unwrap();
     let texts = Texts::read(&model.files).unwrap();
     transform(&model, &texts, backend).unwrap()
@@ -138,6 +142,44 @@ fn sanitizers_find_nothing() {
             compare(&folder.path().join("program"), &expected, ways);
         }
     }
+}
+
+/// Time passes for every core, also for one without packets: what is idle is reported as idle. Left
+/// without its tick, the same program would be wrong, and differ.
+#[test]
+fn time_passes_on_all_cores() {
+    if let Some(why) = has_libclang().or_else(|| compilers().is_empty().then_some("cc")) {
+        return skipped(why);
+    }
+    let temporary = tempfile::tempdir().unwrap();
+    let text = fs::read_to_string(folder().join("idle.c")).unwrap();
+    let source = temporary.path().join("idle.c");
+    let lines = |text: &str, ways: &str| -> Vec<String> {
+        fs::write(&source, text).unwrap();
+        let built = build(
+            "cc",
+            "-O1 -Wall -Werror",
+            &transformed_file(&source, Backend::Context),
+        );
+        let mut program = Command::new(built.path().join("program"));
+        program.env("FLOWPIN_WAYS", ways).arg(capture());
+        let mut lines: Vec<String> = run(&mut program, "idle")
+            .lines()
+            .map(str::to_owned)
+            .collect();
+        lines.sort();
+        lines
+    };
+    let alone = lines(&text, "1");
+    assert!(
+        alone.iter().any(|line| line.starts_with("idle")),
+        "{alone:?}"
+    );
+    for ways in ["2", "3", "7"] {
+        assert_eq!(lines(&text, ways), alone, "{ways} ways");
+    }
+    let without = text.replace("#pragma flowpin tick period(100ms)", "");
+    assert_ne!(lines(&without, "7"), alone);
 }
 
 /// A program that cannot start says so once, with its own exit code.
