@@ -149,7 +149,11 @@ impl<'a> Builder<'a> {
     /// Adds a term to the buffer at hand.
     pub(crate) fn push(&mut self, term: Term) {
         self.open = None;
-        let target = self.current();
+        let target = match self.last {
+            // Behind a content that a modifier has moved: where that is.
+            Some((last, _)) if is_relative(&term) && !self.is_in_buffer() => last,
+            _ => self.current(),
+        };
         let is_content = matches!(term, Term::Content(_));
         let is_base64 = matches!(term, Term::Base64(_));
         let Some(terms) = self.terms(target) else {
@@ -263,6 +267,20 @@ impl<'a> Builder<'a> {
         let count = u8::try_from(self.variables.len()).unwrap_or(u8::MAX);
         self.rule.variables = count;
         Ok(count - 1)
+    }
+}
+
+/// Whether a term, but for contents, whose modifiers follow, is relative to the match before it.
+fn is_relative(term: &Term) -> bool {
+    match term {
+        Term::Pcre(pcre) => pcre.relative,
+        Term::ByteTest(test) => test.width.relative,
+        Term::ByteJump(jump) => jump.width.relative,
+        Term::Extract(extract) => extract.width.relative,
+        Term::Math(math) => math.width.relative,
+        Term::IsDataAt(check) => check.relative,
+        Term::Base64(decode) => decode.relative,
+        Term::Content(_) | Term::Size(_) => false,
     }
 }
 

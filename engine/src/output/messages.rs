@@ -49,7 +49,7 @@ pub(crate) fn names_of_parsers() -> BTreeSet<String> {
     let all = registry::schemas(&setup).into_iter();
     let own = all.filter(|(is_grammar, _)| !is_grammar);
     own.map(|(_, schema)| schema)
-        .chain([&FTP_DATA, &NETFLOW])
+        .chain([&FTP_DATA, &ALERT, &NETFLOW])
         .flat_map(|schema| [&schema.name, &schema.file_stem])
         .map(|name| name.to_string())
         .collect()
@@ -61,6 +61,7 @@ pub(crate) fn all_schemas(plan: &Plan) -> MessageSchemas {
     plan.parse.enabled = true;
     plan.files.decode = true;
     plan.output.netflow = true;
+    plan.rules.loaded.get_or_insert_default();
     schemas(&plan)
 }
 
@@ -91,6 +92,7 @@ pub fn records_page() -> String {
     plan.parse.all_fields = true;
     plan.output.netflow = true;
     plan.files.decode = true;
+    plan.rules.loaded.get_or_insert_default();
     flowpin_output::records_page(&schemas(&plan))
 }
 
@@ -103,8 +105,8 @@ mod tests {
     fn names_of_records_are_those_of_every_schema() {
         let names = names_of_parsers();
         let known = [
-            "dns", "dns_log", "fileinfo", "files", "fix", "ftp", "ftp_data", "ftp_log", "http",
-            "llmnr", "mdns", "quic", "ssl", "tls",
+            "alert", "dns", "dns_log", "fileinfo", "files", "fix", "ftp", "ftp_data", "ftp_log",
+            "http", "llmnr", "mdns", "quic", "ssl", "tls",
         ];
         for name in known {
             assert!(names.contains(name), "{name}");

@@ -8,11 +8,13 @@
 
 use super::context::{Cause, Context};
 use super::limit::Keys;
+use core::net::IpAddr;
 use flowpin_counters::Losses;
 use flowpin_detect::{Detector, Ends, Found, Packet, Tap};
+use flowpin_dispatch::TunnelLayer;
 use flowpin_memory::{Budget, Pool};
-use flowpin_packet::{FrameBytes, PacketMeta, Shard};
-use flowpin_record::{Alert, App, MessagePlace, RecordSink, ToolNames};
+use flowpin_packet::{FrameBytes, PacketFlags, PacketMeta, Shard, TunnelKind};
+use flowpin_record::{Alert, App, MessagePlace, RecordEndpoint, RecordSink, ToolNames};
 use std::io;
 use std::sync::Arc;
 
@@ -87,6 +89,14 @@ impl Rules {
             payload: frames.payload(meta),
         };
         let found = &mut self.found;
+        if meta.flags.has(PacketFlags::TUNNELLED) {
+            let frame = packet.frame;
+            flowpin_dispatch::tunnels(meta, frame, |layer| {
+                if let Some(around) = around(frame, &layer) {
+                    self.detector.around(handle, &around, found);
+                }
+            });
+        }
         self.detector
             .packet(handle, &packet, ends, to_server, found);
     }
@@ -128,12 +138,20 @@ impl Rules {
         let cause = context.cause;
         let mut found = core::mem::take(&mut self.found);
         for one in found.drain(..) {
+            let (protocol, client, server) = match one.around {
+                Some(Ends {
+                    protocol,
+                    client,
+                    server,
+                }) => (protocol, end(client), end(server)),
+                None => (peers.protocol, peers.client, peers.server),
+            };
             let place = MessagePlace {
                 time: cause.time,
                 uid: peers.uid,
-                protocol: peers.protocol,
-                client: peers.client,
-                server: peers.server,
+                protocol,
+                client,
+                server,
                 vlans: peers.vlans,
                 app: app.map_or("", |app| app.name),
                 in_tools: app.map_or(ToolNames::NONE, |app| app.in_tools),
@@ -174,6 +192,33 @@ impl Rules {
         self.detector.losses()
     }
 }
+
+/// The ends of the packet around a tunnel, and its protocol.
+fn around(frame: &[u8], layer: &TunnelLayer) -> Option<Ends> {
+    let (from, to) = layer.addresses?;
+    let inner = frame.get(usize::from(layer.inner_offset))?;
+    let protocol = match (layer.ports, layer.kind, inner >> 4) {
+        ((0, 0), TunnelKind::Ip, 6) => IPV6,
+        ((0, 0), TunnelKind::Ip, _) => IPV4,
+        ((0, 0), ..) => GRE,
+        _ => UDP,
+    };
+    Some(Ends {
+        protocol,
+        client: (from, layer.ports.0),
+        server: (to, layer.ports.1),
+    })
+}
+
+const fn end((address, port): (IpAddr, u16)) -> RecordEndpoint {
+    RecordEndpoint { address, port }
+}
+
+// Protocol numbers of IP.
+const IPV4: u8 = 4;
+const UDP: u8 = 17;
+const IPV6: u8 = 41;
+const GRE: u8 = 47;
 
 const PACKET_ORDINAL: u32 = 3 << 30;
 const END_ORDINAL: u32 = PACKET_ORDINAL + (1 << 29);

@@ -274,6 +274,12 @@ pub trait MessageSink {
         let _ = (of_request, names, values);
     }
 
+    /// A certificate of the server's chain, whose message follows, as it was sent. Only where rules
+    /// read it.
+    fn certificate(&mut self, bytes: &[u8]) {
+        let _ = bytes;
+    }
+
     /// A part of a file that the connection carries, where files are to be kept.
     fn file(&mut self, part: FilePart<'_>) {
         let _ = part;

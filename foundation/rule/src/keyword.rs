@@ -1,6 +1,6 @@
 //! Every keyword that is known: evaluated, or refused by name.
 
-use crate::buffer::BUFFERS;
+use crate::buffers::BUFFERS;
 use crate::refused::REFUSED;
 
 /// A keyword of rules.
@@ -63,52 +63,84 @@ const fn accepted(name: &'static str, why: &'static str) -> Keyword {
 
 /// All keywords that are read, without the names of buffers; those that are refused are listed
 /// apart, by the reason.
-#[rustfmt::skip]
 pub static KEYWORDS: &[Keyword] = &[
     of("msg", "What alerts say."),
     of("sid", "The rule's number."),
     of("gid", "The generator's number; 1 if it is left out."),
     of("rev", "The rule's revision."),
-    of("classtype", "The rule's class, from `classification.config`."),
+    of(
+        "classtype",
+        "The rule's class, from `classification.config`.",
+    ),
     of("priority", "The rule's priority, from 1, the highest."),
     of("reference", "Where more is written."),
     of("metadata", "Keys and values, which alerts repeat."),
     of("target", "Which side is the target."),
-    of("requires", "What an engine needs for the rule; a rule that needs more is left out."),
+    of(
+        "requires",
+        "What an engine needs for the rule; a rule that needs more is left out.",
+    ),
     of("content", "Bytes that stand in the buffer."),
     of("uricontent", "As `content` with `http_uri`."),
     of("nocase", "Letters match in either case."),
     of("offset", "From where on the content may stand."),
     of("depth", "Up to where it may stand, from `offset` on."),
-    of("distance", "From where on it may stand after the match before."),
+    of(
+        "distance",
+        "From where on it may stand after the match before.",
+    ),
     of("within", "Up to where it may stand, from `distance` on."),
     of("startswith", "It begins the buffer."),
     of("endswith", "It ends the buffer."),
     of("fast_pattern", "It is searched for first."),
     accepted("rawbytes", "Payloads are never changed."),
-    accepted("prefilter", "Every rule is grouped by its header and conditions."),
+    accepted(
+        "prefilter",
+        "Every rule is grouped by its header and conditions.",
+    ),
     of("pcre", "A regular expression fits."),
     of("byte_test", "A number in the buffer compares."),
-    of("byte_jump", "What follows is relative to where a number leads."),
+    of(
+        "byte_jump",
+        "What follows is relative to where a number leads.",
+    ),
     of("byte_extract", "A number gets a name."),
     of("byte_math", "A number is computed, and gets a name."),
     of("isdataat", "There are bytes at a place."),
     of("bsize", "How long the buffer is."),
-    of("urilen", "How long the target of the request is: decoded, or as it was sent."),
-    of("base64_decode", "Bytes are decoded; `base64_data` examines them."),
+    of(
+        "urilen",
+        "How long the target of the request is: decoded, or as it was sent.",
+    ),
+    of(
+        "base64_decode",
+        "Bytes are decoded; `base64_data` examines them.",
+    ),
     of("base64_data", "What follows examines the decoded bytes."),
     of("absent", "The buffer does not exist."),
     of("dotprefix", "Transform: a dot comes before the buffer."),
     of("strip_whitespace", "Transform: without white space."),
-    of("compress_whitespace", "Transform: runs of white space become one blank."),
+    of(
+        "compress_whitespace",
+        "Transform: runs of white space become one blank.",
+    ),
     of("to_lowercase", "Transform: small letters."),
     of("to_uppercase", "Transform: capital letters."),
     of("url_decode", "Transform: `%XX` and `+` decoded."),
     of("xor", "Transform: combined with the bytes of a key."),
     of("from_base64", "Transform: Base64 decoded."),
-    of("header_lowercase", "Transform: names of header lines in small letters."),
-    of("strip_pseudo_headers", "Transform: without lines that begin with a colon."),
-    of("flow", "The connection's state, the direction, streams or packets."),
+    of(
+        "header_lowercase",
+        "Transform: names of header lines in small letters.",
+    ),
+    of(
+        "strip_pseudo_headers",
+        "Transform: without lines that begin with a colon.",
+    ),
+    of(
+        "flow",
+        "The connection's state, the direction, streams or packets.",
+    ),
     of("flags", "TCP flags."),
     of("tcp.flags", "TCP flags."),
     of("dsize", "Length of the payload."),
@@ -133,14 +165,23 @@ pub static KEYWORDS: &[Keyword] = &[
     of("app-layer-protocol", "What the connection speaks."),
     of("flowbits", "Bits of the connection."),
     of("flowint", "Numbers of the connection."),
-    of("threshold", "How alerts are counted: `limit`, `threshold`, `both`."),
-    of("detection_filter", "Alerts after so many matches in an interval."),
+    of(
+        "threshold",
+        "How alerts are counted: `limit`, `threshold`, `both`.",
+    ),
+    of(
+        "detection_filter",
+        "Alerts after so many matches in an interval.",
+    ),
     of("xbits", "Bits of hosts, or of pairs of hosts, that expire."),
     of("hostbits", "Bits of hosts that expire."),
     of("noalert", "The rule has effects, but does not alert."),
     of("alert", "The rule alerts although `noalert` stands in it."),
     accepted("tag", "Later packets are not recorded."),
-    accepted("filestore", "Files are written by `--extract`, not by rules."),
+    accepted(
+        "filestore",
+        "Files are written by `--extract`, not by rules.",
+    ),
     accepted("bypass", "No connection is left out."),
     accepted("logto", "Alerts have one log."),
     accepted("service", "Snort 3: the protocol is identified by content."),
@@ -150,7 +191,7 @@ pub static KEYWORDS: &[Keyword] = &[
 #[cfg(test)]
 mod tests {
     use super::{KEYWORDS, keyword};
-    use crate::buffer::BUFFERS;
+    use crate::buffers::BUFFERS;
     use crate::refused::REFUSED;
     use std::collections::BTreeSet;
 

@@ -11,21 +11,25 @@
 
 mod address;
 mod buffer;
+mod buffers;
 mod condition;
 mod keyword;
 mod number;
+mod page;
 mod refused;
 mod rule;
 mod term;
 
 pub use address::{AddressSet, PortSet};
-pub use buffer::{BUFFERS, Buffer, BufferId, BufferSource, HttpPart, PacketHeader, buffer};
+pub use buffer::{Buffer, BufferId, BufferSource, HttpPart, PacketHeader, buffer};
+pub use buffers::BUFFERS;
 pub use condition::{
     BitAction, Condition, Count, CountKind, FlagsCheck, FlowCheck, FlowSide, FragmentCheck, IntOp,
     Track, Variant,
 };
 pub use keyword::{KEYWORDS, Keyword, Status, keyword, refused};
 pub use number::NumberCheck;
+pub use page::keywords_page;
 pub use rule::{
     Action, Class, Header, Place, Protocol, Rule, RuleSet, SuppressedSide, Suppression,
 };

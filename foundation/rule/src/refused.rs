@@ -146,7 +146,7 @@ pub(crate) static REFUSED: &[(&str, &[&str])] = &[
         "flow.pkts_toclient", "flow.pkts_toserver",
     ]),
     ("Certificates have no chain, times or validity for rules yet.", &[
-        "tls.certs", "tls.random", "tls.random_bytes", "tls.random_time",
+        "tls.random", "tls.random_bytes", "tls.random_time",
         "ssl_state", "ssl_version", "tls.cert_chain_len", "tls_cert_expired", "tls_cert_notafter",
         "tls_cert_notbefore", "tls_cert_valid", "tls_store",
     ]),

@@ -2,6 +2,7 @@
 //!
 //! Owns texts and layout only; every figure comes from the engine's report.
 
+mod alerts;
 mod connections;
 mod hints;
 mod json;
@@ -53,6 +54,7 @@ pub(crate) fn text(report: &RunReport, detail: Detail, width: usize) -> String {
     ranking::talkers(&mut page, report, detail);
     ranking::host_pairs(&mut page, report, detail);
     ranking::vlans(&mut page, report, detail);
+    alerts::alerts(&mut page, report, detail);
     scans::scans(&mut page, report, detail);
     quality::quality(&mut page, report);
     streams::streams(&mut page, report);

@@ -81,6 +81,9 @@ fn name_buffer(builder: &mut Builder<'_>, option: &RuleOption<'_>) -> Option<Res
         if name.text == "tls.version" {
             return Some(packet::tls_version(builder, id, value));
         }
+        if ["tls.subject", "tls.issuerdn", "tls.fingerprint"].contains(&name.text) {
+            return Some(packet::tls_text(builder, id, value));
+        }
         let field = value.text.strip_prefix("field ").map(str::trim);
         let of_field = field.and_then(|field| {
             let field = field.to_ascii_lowercase();

@@ -212,6 +212,25 @@ pub(super) fn tls_version(
     Ok(())
 }
 
+/// `tls.subject:"..."`: a content of that buffer.
+pub(super) fn tls_text(
+    builder: &mut Builder<'_>,
+    buffer: BufferId,
+    word: Word<'_>,
+) -> Result<(), Fault> {
+    let (word, negated) = match word.strip_prefix('!') {
+        Some(rest) => (rest.trim(), true),
+        None => (word, false),
+    };
+    let content = Content {
+        pattern: super::content::pattern(word)?,
+        negated,
+        ..Content::default()
+    };
+    builder.push_to(buffer, Term::Content(content));
+    Ok(())
+}
+
 fn app_protocol(word: Word<'_>) -> Result<Condition, Fault> {
     let (name, negated) = match word.strip_prefix('!') {
         Some(rest) => (rest.trim(), true),

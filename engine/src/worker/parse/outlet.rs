@@ -187,6 +187,12 @@ impl<S: RecordSink> MessageSink for Outlet<'_, '_, S> {
         }
     }
 
+    fn certificate(&mut self, bytes: &[u8]) {
+        if let Some(tap) = &mut self.ledger.tap {
+            tap.certificate(bytes);
+        }
+    }
+
     fn file(&mut self, part: FilePart<'_>) {
         if let Some(tap) = &mut self.ledger.tap {
             tap.file(part);

@@ -82,6 +82,12 @@ const COLUMNS: &[MessageColumn] = &[
         "The rule's metadata: keys and values.",
     ),
     column(
+        "pkt_src",
+        "pkt_src",
+        Kind::Enum,
+        "What has shown it: a packet, or the end.",
+    ),
+    column(
         "http_hostname",
         "http.hostname",
         Kind::Text,
@@ -137,24 +143,38 @@ const COLUMNS: &[MessageColumn] = &[
         Kind::TextList,
         "DNS: the names asked for.",
     ),
+    column(
+        "ftp_command",
+        "ftp.command",
+        Kind::Text,
+        "FTP: the command.",
+    ),
+    column(
+        "ftp_data",
+        "ftp.command_data",
+        Kind::Text,
+        "FTP: the command's argument.",
+    ),
 ];
 
 /// Columns of messages that alerts show: their place here, and their path in events.
-pub(crate) const SHOWN: [(usize, &str); 11] = [
-    (11, "http.hostname"),
-    (12, "http.url"),
-    (13, "http.http_user_agent"),
-    (14, "http.http_method"),
-    (15, "http.protocol"),
-    (16, "http.http_refer"),
-    (17, "tls.sni"),
-    (18, "tls.subject"),
-    (19, "tls.issuerdn"),
-    (20, "tls.version"),
-    (21, "dns.queries[].rrname"),
+pub(crate) const SHOWN: [(usize, &str); 13] = [
+    (12, "http.hostname"),
+    (13, "http.url"),
+    (14, "http.http_user_agent"),
+    (15, "http.http_method"),
+    (16, "http.protocol"),
+    (17, "http.http_refer"),
+    (18, "tls.sni"),
+    (19, "tls.subject"),
+    (20, "tls.issuerdn"),
+    (21, "tls.version"),
+    (22, "dns.queries[].rrname"),
+    (23, "ftp.command"),
+    (24, "ftp.command_data"),
 ];
 const DNS: usize = 10;
-const RULES_COLUMNS: usize = 11;
+const RULES_COLUMNS: usize = 12;
 const COUNT: usize = COLUMNS.len();
 const _: () = assert!(COUNT == RULES_COLUMNS + SHOWN.len());
 
@@ -198,6 +218,10 @@ pub(crate) fn values(rule: &Rule, candidate: &Candidate, write: impl FnOnce(&[Va
         } else {
             Value::List(&metadata)
         },
+        Value::Text(match candidate.place.packet_number {
+            Some(_) => "wire/pcap",
+            None => "stream (flow timeout)",
+        }),
     ];
     for (place, value) in values.iter_mut().zip(own) {
         *place = value;

@@ -90,7 +90,13 @@ impl Tap {
 
     /// Whether rules read such messages.
     pub fn reads(&self, schema: &MessageSchema) -> bool {
-        protocol(&schema.name).is_some()
+        protocol(&schema.name).is_some() || schema.name == "x509" && self.reads_certificates()
+    }
+
+    /// Whether rules read certificates.
+    fn reads_certificates(&self) -> bool {
+        let mut used = self.database.used.iter();
+        used.any(|one| one.info().source == BufferSource::Certificate)
     }
 
     /// A message is complete; `transaction` is its number.
@@ -126,11 +132,22 @@ impl Tap {
             let (Value::Bytes(name), Value::Bytes(value)) = (name, value) else {
                 continue;
             };
-            if let (Some(name), Some(value)) =
-                (self.keep(name.trim_ascii()), self.keep(value.trim_ascii()))
-            {
+            if let (Some(name), Some(value)) = (self.keep(name.trim_ascii()), self.keep(value)) {
                 self.items.push(Item::Field(of_request, name, value));
             }
+        }
+    }
+
+    /// A certificate of the server, as it was sent.
+    pub fn certificate(&mut self, bytes: &[u8]) {
+        let mut used = self.database.used.iter();
+        let buffer = used
+            .find(|one| one.info().source == BufferSource::Certificate)
+            .copied();
+        if let Some(buffer) = buffer {
+            let kept = self.keep(bytes);
+            let item = kept.map(|kept| Item::Value(Which::Buffer(buffer), kept));
+            self.items.extend(item);
         }
     }
 

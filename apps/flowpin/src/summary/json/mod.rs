@@ -4,6 +4,7 @@ mod connections;
 mod quality;
 mod run;
 
+use super::alerts::Alerts;
 use super::hints::{Hint, hints};
 use super::scans::Scans;
 use super::streams::Streams;
@@ -38,6 +39,7 @@ struct Summary {
     traffic: Volume,
     connections: Connections,
     scans: Scans,
+    alerts: Option<Alerts>,
     identification: Identification,
     messages: Messages,
     quality: Quality,
@@ -90,6 +92,7 @@ impl From<&RunReport> for Summary {
             traffic: volume(report),
             connections: connections(&report.found),
             scans: Scans::from(&report.found.scans),
+            alerts: Alerts::of(&report.found.alerts),
             identification: identification(report),
             messages: messages(report),
             quality: quality(report),

@@ -70,6 +70,9 @@ impl Notes<'_> {
             && let Some(len) = cursor.len24()
             && let Some(certificate) = cursor.take(len)
         {
+            if !by_client {
+                told.sink.certificate(certificate);
+            }
             let print: Fingerprint = Sha256::digest(certificate).into();
             let is_host = number == 0;
             if let Some(page) = self.page.as_deref_mut() {

@@ -20,7 +20,8 @@ pub(super) fn fits(
         .direction
         .is_none_or(|one| one == occasion.to_server)
         && (compiled.apps == 0 || connection.apps & compiled.apps != 0)
-        && connection.apps & compiled.not_apps == 0
+        && (compiled.not_apps == 0
+            || connection.has(Connection::KNOWN) && connection.apps & compiled.not_apps == 0)
         && protocol_fits(&rule.header.protocol, occasion)
         && header_fits(&rule.header, occasion)
         && flow_fits(&rule.flow, connection, occasion)

@@ -15,7 +15,7 @@ pub(crate) struct Texts<'a> {
     pub(crate) reason: &'a [u8],
 }
 
-/// Name and value of a field.
+/// Name and value of a field: the value with the blanks around it.
 pub(crate) type Field<'a> = (&'a [u8], &'a [u8]);
 
 /// Appends a buffer to `out`; false if there is none.
@@ -51,7 +51,15 @@ pub(crate) fn part(
             shown.for_each(|field| lines(field, out));
         }
         HttpPart::RawHeader => {
-            fields.iter().for_each(|field| lines(field, out));
+            for (name, value) in fields {
+                out.extend_from_slice(name);
+                let has_blank = value
+                    .first()
+                    .is_none_or(|byte| *byte == b' ' || *byte == b'\t');
+                out.extend_from_slice(if has_blank { b":" } else { b": " });
+                out.extend_from_slice(value);
+                out.extend_from_slice(b"\r\n");
+            }
             if !fields.is_empty() {
                 out.extend_from_slice(b"\r\n");
             }
@@ -93,7 +101,7 @@ pub(crate) fn part(
 fn lines((name, value): &Field<'_>, out: &mut Vec<u8>) {
     out.extend_from_slice(name);
     out.extend_from_slice(b": ");
-    out.extend_from_slice(value);
+    out.extend_from_slice(value.trim_ascii());
     out.extend_from_slice(b"\r\n");
 }
 
@@ -107,7 +115,7 @@ fn join(name: &[u8], fields: &[Field<'_>], out: &mut Vec<u8>) -> bool {
         if is_there {
             out.extend_from_slice(b", ");
         }
-        out.extend_from_slice(value);
+        out.extend_from_slice(value.trim_ascii());
         is_there = true;
     }
     is_there

@@ -223,7 +223,7 @@ impl Said<'_> {
                 BufferSource::Http(HttpPart::EachField) => {
                     for (name, value) in &fields {
                         let begin = arena.len();
-                        arena.extend([*name, b": ", *value].concat());
+                        arena.extend([*name, b": ", value.trim_ascii()].concat());
                         push(buffer, arena, begin);
                     }
                 }

@@ -35,7 +35,7 @@ use std::sync::Arc;
 pub const CONNECTION_BYTES: u32 = size_of::<Connection>() as u32 + 4;
 
 /// The two sides of a connection.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ends {
     /// IP protocol number.
     pub protocol: u8,
@@ -54,6 +54,8 @@ pub struct Found {
     pub to_server: bool,
     /// The transaction that it fits.
     pub transaction: Option<u32>,
+    /// Of a packet around one of the connection: its own ends.
+    pub around: Option<Ends>,
     /// Values of the message: which column of alerts, and its text.
     pub shown: Arc<[(u8, Vec<u8>)]>,
 }
@@ -106,14 +108,15 @@ impl Detector {
     pub fn identified(&mut self, handle: u32, names: [&str; 2]) {
         if let Some(connection) = self.connections.get_mut(handle) {
             connection.apps |= self.database.apps(names);
+            connection.note(Connection::KNOWN);
         }
     }
 
-    /// Whether it is known what a connection speaks, as far as rules ask.
+    /// Whether it is known what a connection speaks.
     pub fn is_identified(&self, handle: u32) -> bool {
         self.connections
             .get(handle)
-            .is_none_or(|connection| connection.apps != 0)
+            .is_none_or(|connection| connection.has(Connection::KNOWN))
     }
 
     /// The connection's streams are encrypted from here on.
@@ -158,7 +161,13 @@ impl Detector {
             .and_then(|both| both.get(side));
         let Some(group) = group else { return };
         let is_first = is_first && !self.database.first.is_empty();
-        if group.is_empty() && !is_first {
+        let known = Connection::FIRST_KNOWN.get(side).copied().unwrap_or(0);
+        let is_known = connection.has(Connection::KNOWN) && !connection.has(known);
+        if is_known {
+            connection.note(known);
+        }
+        let is_known = is_known && !self.database.identified.is_empty();
+        if group.is_empty() && !is_first && !is_known {
             return;
         }
         let occasion = Occasion {
@@ -174,6 +183,9 @@ impl Detector {
         scratch.add_others(group, &occasion);
         if is_first {
             scratch.add_others(&self.database.first, &occasion);
+        }
+        if is_known {
+            scratch.add_others(&self.database.identified, &occasion);
         }
         let before = found.len();
         scratch.evaluate(
@@ -191,6 +203,32 @@ impl Detector {
             for one in found.iter().skip(before) {
                 side.alerts(one.rule, end, end + packet.payload.len() as u64);
             }
+        }
+    }
+
+    /// A packet around one of the connection, which a tunnel carries: its addresses are compared.
+    pub fn around(&mut self, handle: u32, ends: &Ends, found: &mut Vec<Found>) {
+        let Some(connection) = self.connections.get_mut(handle) else {
+            return;
+        };
+        let is_first = !connection.has(Connection::AROUND);
+        connection.note(Connection::AROUND);
+        let group = self.database.packets.last().and_then(|both| both.first());
+        let Some(group) = group.filter(|_| !connection.has(Connection::PASSED)) else {
+            return;
+        };
+        let occasion = Occasion::new(ends, true);
+        self.scratch.begin();
+        self.scratch.add_others(group, &occasion);
+        if is_first {
+            self.scratch.add_others(&self.database.first, &occasion);
+        }
+        let before = found.len();
+        let (database, losses) = (&self.database, &mut self.losses);
+        self.scratch
+            .evaluate(database, connection, &occasion, losses, found);
+        for one in found.iter_mut().skip(before) {
+            one.around = Some(*ends);
         }
     }
 

@@ -162,6 +162,7 @@ impl Scratch {
                 found.push(Found {
                     rule: compiled.number,
                     to_server: occasion.to_server,
+                    around: None,
                     transaction: occasion.message.map(|message| message.transaction),
                     shown: match occasion.message {
                         Some(message) => Arc::clone(message.shown),

@@ -7,7 +7,7 @@ use flowpin_rule::{BitAction, IntOp, Variant};
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Connection {
     pub(crate) shard: u8,
-    seen: u8,
+    seen: u16,
     bit_count: u8,
     int_count: u8,
     bits: [u16; BITS_MAX],
@@ -58,17 +58,23 @@ impl Side {
 /// What happened on a connection.
 impl Connection {
     /// A packet with a SYN of the client was seen.
-    pub(crate) const SYN: u8 = 1;
+    pub(crate) const SYN: u16 = 1;
     /// Its server has answered it.
-    pub(crate) const ANSWERED: u8 = 1 << 1;
+    pub(crate) const ANSWERED: u16 = 1 << 1;
     /// The handshake is complete; of datagrams: both sides have spoken.
-    pub(crate) const ESTABLISHED: u8 = 1 << 2;
+    pub(crate) const ESTABLISHED: u16 = 1 << 2;
     /// The first packet of the client, and of the server, was compared.
-    pub(crate) const FIRST: [u8; 2] = [1 << 3, 1 << 4];
+    pub(crate) const FIRST: [u16; 2] = [1 << 3, 1 << 4];
     /// A rule has let it pass.
-    pub(crate) const PASSED: u8 = 1 << 5;
+    pub(crate) const PASSED: u16 = 1 << 5;
     /// Its streams are encrypted.
-    pub(crate) const ENCRYPTED: u8 = 1 << 6;
+    pub(crate) const ENCRYPTED: u16 = 1 << 6;
+    /// The packet around its first one was compared.
+    pub(crate) const AROUND: u16 = 1 << 7;
+    /// It is known what it speaks.
+    pub(crate) const KNOWN: u16 = 1 << 8;
+    /// The first packet of the client, and of the server, was compared since.
+    pub(crate) const FIRST_KNOWN: [u16; 2] = [1 << 9, 1 << 10];
 
     pub(crate) fn new(shard: u8) -> Self {
         Self {
@@ -77,11 +83,11 @@ impl Connection {
         }
     }
 
-    pub(crate) const fn has(&self, what: u8) -> bool {
+    pub(crate) const fn has(&self, what: u16) -> bool {
         self.seen & what != 0
     }
 
-    pub(crate) const fn note(&mut self, what: u8) {
+    pub(crate) const fn note(&mut self, what: u16) {
         self.seen |= what;
     }
 

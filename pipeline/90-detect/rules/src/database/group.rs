@@ -104,7 +104,10 @@ pub(crate) fn is_searched(inspection: &Inspection, kind: Kind) -> bool {
     match inspection.buffer.info().source {
         BufferSource::Payload => !kind.messages,
         BufferSource::Header(_) => false,
-        BufferSource::Column(..) | BufferSource::Http(_) | BufferSource::File => kind.messages,
+        BufferSource::Column(..)
+        | BufferSource::Http(_)
+        | BufferSource::File
+        | BufferSource::Certificate => kind.messages,
     }
 }
 
@@ -122,6 +125,7 @@ pub(crate) fn is_decided_at_merge(rule: &Rule) -> bool {
 pub(super) struct Grouping {
     packets: [[Draft; 2]; TRANSPORTS],
     first: Draft,
+    identified: Draft,
     streams: [Draft; 2],
     buffers: BTreeMap<BufferId, [Draft; 2]>,
     messages: BTreeMap<&'static str, [Vec<u32>; 2]>,
@@ -131,6 +135,7 @@ pub(super) struct Grouping {
 pub(super) struct Grouped {
     pub(super) packets: [[Group; 2]; TRANSPORTS],
     pub(super) first: Group,
+    pub(super) identified: Group,
     pub(super) streams: [Group; 2],
     pub(super) buffers: BTreeMap<BufferId, [Group; 2]>,
     pub(super) messages: BTreeMap<&'static str, [Vec<u32>; 2]>,
@@ -172,6 +177,9 @@ impl Grouping {
         if kind.first {
             self.first.add(at, None);
         }
+        if kind.identified {
+            self.identified.add(at, None);
+        }
         if kind.streams {
             sides().for_each(|side| self.streams[side].add(at, pattern));
         }
@@ -194,6 +202,7 @@ impl Grouping {
         Ok(Grouped {
             packets: [both(tcp)?, both(udp)?, both(icmp)?, both(other)?],
             first: self.first.finish(set, rules)?,
+            identified: self.identified.finish(set, rules)?,
             streams: both(self.streams)?,
             buffers: buffers.collect::<Result<_, String>>()?,
             messages: self.messages,

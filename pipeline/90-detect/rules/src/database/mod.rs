@@ -35,6 +35,8 @@ pub struct Database {
     pub(crate) packets: [[Group; 2]; TRANSPORTS],
     /// Rules that only the first packet in each direction is compared with.
     pub(crate) first: Group,
+    /// Rules about what a connection speaks, and nothing else.
+    pub(crate) identified: Group,
     pub(crate) streams: [Group; 2],
     /// Rules about messages: by buffer, and by direction.
     pub(crate) buffers: BTreeMap<BufferId, [Group; 2]>,
@@ -78,6 +80,8 @@ pub(crate) struct CompiledInspection {
 pub(crate) struct Kind {
     /// The first packet in each direction.
     pub(crate) first: bool,
+    /// The first packet in each direction once it is known what the connection speaks.
+    pub(crate) identified: bool,
     /// Packets of TCP.
     pub(crate) segments: bool,
     /// Packets of other transports.
@@ -121,6 +125,7 @@ impl Database {
             apps,
             packets: grouped.packets,
             first: grouped.first,
+            identified: grouped.identified,
             streams: grouped.streams,
             buffers: grouped.buffers,
             messages: grouped.messages,
@@ -183,6 +188,10 @@ impl Database {
         let kind = compiled.kind;
         for (is_so, what) in [
             (kind.first, "the first packet in each direction"),
+            (
+                kind.identified,
+                "the first packet in each direction once the protocol is known",
+            ),
             (kind.segments, "packets of TCP"),
             (kind.datagrams, "packets of UDP and others"),
             (kind.streams, "streams"),
@@ -336,6 +345,17 @@ fn kind(rule: &Rule) -> Kind {
             )
             && rule.header.source_ports.is_any()
             && rule.header.destination_ports.is_any();
+        let is_only_app = matches!(protocol, Protocol::App(_))
+            && rule
+                .conditions
+                .iter()
+                .all(|one| matches!(one, Condition::AppProtocol { .. }));
+        if is_only_app {
+            return Kind {
+                identified: true,
+                ..Kind::default()
+            };
+        }
         return Kind {
             first: is_only_header,
             segments: may_be_tcp && !is_only_header,

@@ -60,6 +60,12 @@ pub(crate) fn number(bytes: &[u8], at: usize, width: &Width, count: usize) -> Op
         };
         return Some((masked(value, width.mask), end));
     };
+    // Without a count, the digits themselves say how many they are.
+    let end = if count == 0 {
+        at.checked_add(DIGITS_MAX)?
+    } else {
+        end
+    };
     let text = bytes.get(at..end.min(bytes.len()))?;
     let blanks = text
         .iter()
@@ -85,6 +91,9 @@ pub(crate) fn number(bytes: &[u8], at: usize, width: &Width, count: usize) -> Op
     }
     (len > 0).then_some((masked(value, width.mask), at + used + len))
 }
+
+/// A number of 64 bits has so many octal digits, with a prefix.
+const DIGITS_MAX: usize = 23;
 
 /// The bits of a mask, moved down so that its lowest one is the lowest.
 fn masked(value: u64, mask: Option<u64>) -> u64 {

@@ -83,8 +83,11 @@ impl<S: MessageSink> Turn<'_, S> {
         if let Some(transaction) = self.pools.transactions.get_mut(self.mine.transaction) {
             let [request, response] = &mut transaction.fields;
             let list = if self.to_server { request } else { response };
-            let value = trimmed(value);
-            let [before, hidden, behind] = match secret(name, value) {
+            // Rules see what was sent, records do not: where both have it, neither does.
+            let is_shown = self.options.all_fields;
+            let value = if is_shown { trimmed(value) } else { value };
+            let secret = if is_shown { secret(name, value) } else { None };
+            let [before, hidden, behind] = match secret {
                 Some(range) => [
                     value.get(..range.start).unwrap_or_default(),
                     HIDDEN,

@@ -1,0 +1,9 @@
+//! Signature rules over whole runs: the same alerts for every shape and cut, next to what rules
+//! must not change.
+#![allow(clippy::unwrap_used, reason = "also in functions that tests share")]
+
+mod facts;
+mod hostile;
+mod order;
+mod shapes;
+mod talk;
