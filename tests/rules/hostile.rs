@@ -6,7 +6,7 @@ use flowpin_counters::Loss;
 /// An expression that would try for ever, on bytes made for it.
 #[test]
 fn expressions_are_given_up() {
-    let body = [b"x=".to_vec(), b"a".repeat(3000)].concat();
+    let body = [b"x=".to_vec(), b"a".repeat(3000), b"!".to_vec()].concat();
     let turns: Turns<'_> = &[(true, &body), (false, b"ok")];
     let rules = "alert tcp any any -> any any (content:\"x=\"; pcre:\"/^x=(a+)+$/\"; sid:1;)\n\
         alert tcp any any -> any any (content:\"x=\"; pcre:\"/(a|a)*b/\"; sid:2;)\n";

@@ -110,7 +110,8 @@ pub(crate) fn sids(frames: &[Vec<u8>], rules: &str) -> Vec<u64> {
 pub(crate) const EXCHANGE: Turns<'_> = &[
     (
         true,
-        b"GET /one%2fx?q=1 HTTP/1.1\r\nHost: A.Example\r\nUser-Agent: curl/8\r\nCookie: c=1\r\n\r\n",
+        b"GET /one%2fx?q=1 HTTP/1.1\r\nHost: A.Example\r\nUser-Agent: curl/8\r\n\
+          Cookie: c=1\r\n\r\n",
     ),
     (
         false,

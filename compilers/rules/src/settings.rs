@@ -118,7 +118,8 @@ mod tests {
     /// Variables and lists of files are found below their names.
     #[test]
     fn nested_names_lead_to_values() {
-        let text = "%YAML 1.1\n---\nvars:\n  address-groups:\n    HOME_NET: \"[10.0.0.0/8]\" # ours\n\
+        let text = "%YAML 1.1\n---\nvars:\n  address-groups:\n\
+            \x20   HOME_NET: \"[10.0.0.0/8]\" # ours\n\
             \x20 port-groups:\n    HTTP_PORTS: \"80\"\nrule-files:\n - a.rules\n - b.rules\nx: y\n";
         let found = entries(text);
         let shown: Vec<String> = found

@@ -223,7 +223,10 @@ impl RecordSink for Records {
     fn alert(&mut self, key: RecordKey, place: &MessagePlace, alert: Alert<'_>) {
         self.observers.alert(key, place, alert);
         self.weigh();
-        self.relieve(key);
+        // Its key lies behind those of messages that the same packet may still cause.
+        if self.is_full() && key.time <= self.time_outs {
+            self.hand_over(RecordKey { ordinal: 0, ..key }.previous());
+        }
     }
 
     #[inline]

@@ -61,15 +61,15 @@ impl Rules {
         self.packets.clear();
     }
 
-    /// Whether the detector has the name of what a connection speaks.
-    pub(super) fn is_identified(&self, handle: u32) -> bool {
-        self.detector.is_identified(handle)
+    /// Whether the detector has the name of what a connection speaks by this verdict.
+    pub(super) fn is_identified(&self, handle: u32, verdict: u16) -> bool {
+        self.detector.is_identified(handle, verdict)
     }
 
     /// What a connection speaks.
-    pub(super) fn identified(&mut self, handle: u32, app: &App, protocol: u8) {
+    pub(super) fn identified(&mut self, handle: u32, app: &App, protocol: u8, verdict: u16) {
         let names = [app.name, app.in_tools.suricata(protocol)];
-        self.detector.identified(handle, names);
+        self.detector.identified(handle, names, verdict);
     }
 
     /// A packet that was [kept](Self::keep).

@@ -69,7 +69,7 @@ fn line(page: &mut String, what: core::fmt::Arguments<'_>) {
 const HEAD: &str = "\
 # Keywords of rules
 
-Every keyword that Flowpin knows, as `flowpin rules keywords` prints them. A rule with a keyword that \
+Every keyword that is known, as `flowpin rules keywords` prints them. A rule with a keyword that \
 is refused, or that is not in this list, is left out and reported with its place; see \
 [rules.md](rules.md). This page is generated:
 `cargo run -p flowpin-rule --example keywords_page > docs/user/rule-keywords.md`.

@@ -112,8 +112,8 @@ Examples:
   flowpin rules check --strict --var 'HOME_NET=[10.0.0.0/8]' local.rules
 
 Each refused rule is reported on standard error with its file, line and column, and a caret below \
-what is wrong; the others are read. Exit codes: 0 done, 2 a file cannot be read, or with --strict a \
-rule is refused.";
+what is wrong; the others are read. Exit codes: 0 done, 2 a file cannot be read, or with --strict \
+a rule is refused.";
 
 pub(super) const TEST_ABOUT: &str = "\
 Reports for each pattern whether it was loaded or refused (where, why, and what to do about it); \

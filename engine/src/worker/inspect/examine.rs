@@ -90,15 +90,16 @@ impl<S: RecordSink> Connection<'_, S> {
     /// Tells rules what the connection speaks, once that is known.
     fn identify_for_rules(&mut self) {
         let is_known = self.state.identity.is_known();
+        let verdict = self.state.identity.rule.0;
         let is_told = |rules: &&mut crate::worker::rules::Rules| {
-            !is_known || rules.is_identified(self.handle)
+            !is_known || rules.is_identified(self.handle, verdict)
         };
         if self.rules.as_ref().is_none_or(is_told) {
             return;
         }
         let protocol = self.context.peers(self.handle).protocol;
         if let (Some(app), Some(rules)) = (self.app(), &mut self.rules) {
-            rules.identified(self.handle, &app, protocol);
+            rules.identified(self.handle, &app, protocol, verdict);
         }
     }
 

@@ -4,7 +4,7 @@
 //!  RuleSet ─► Database (shared) ─► Detector (one a worker) ─► Found ─► alerts
 //!                                    ▲ packets, streams, messages        │ in the order of keys
 //!                                    Tap ◄─ parsers                      ▼
-//!                                              Alerts: counts, bits of hosts, suppressions ─► records
+//!                                         Alerts: counts, bits of hosts ─► records
 //! ```
 //!
 //! Owns how rules are found and evaluated, and what connections and hosts remember for them.
@@ -12,7 +12,7 @@
 //!
 //! - What fits depends on the bytes of each direction and on the order of the connection's packets:
 //!   not on batches, and of streams not on how segments cut them.
-//! - Packet, stream and transaction rules of a connection are evaluated in the order of its packets.
+//! - Packet, stream and message rules of a connection are evaluated in the order of its packets.
 //! - What a rule may take is bounded, for any bytes, and what is given up is counted.
 //! - What a connection keeps is charged to its shard.
 //!

@@ -58,6 +58,8 @@ impl Detector {
         let Some(connection) = self.connections.get_mut(handle) else {
             return;
         };
+        // Whatever identification says of it: its parser knows.
+        connection.apps |= self.database.apps([said.protocol, ""]);
         if is_encrypted {
             connection.note(Connection::ENCRYPTED);
         }

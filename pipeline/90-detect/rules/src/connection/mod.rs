@@ -104,26 +104,20 @@ impl Detector {
         }
     }
 
-    /// What a connection speaks, as rules name it.
-    pub fn identified(&mut self, handle: u32, names: [&str; 2]) {
+    /// What a connection speaks, as rules name it, by a verdict: later ones may say more.
+    pub fn identified(&mut self, handle: u32, names: [&str; 2], verdict: u16) {
         if let Some(connection) = self.connections.get_mut(handle) {
             connection.apps |= self.database.apps(names);
+            connection.verdict = verdict;
             connection.note(Connection::KNOWN);
         }
     }
 
-    /// Whether it is known what a connection speaks.
-    pub fn is_identified(&self, handle: u32) -> bool {
-        self.connections
-            .get(handle)
-            .is_none_or(|connection| connection.has(Connection::KNOWN))
-    }
-
-    /// The connection's streams are encrypted from here on.
-    pub fn encrypted(&mut self, handle: u32) {
-        if let Some(connection) = self.connections.get_mut(handle) {
-            connection.note(Connection::ENCRYPTED);
-        }
+    /// Whether it is known what a connection speaks by this verdict.
+    pub fn is_identified(&self, handle: u32, verdict: u16) -> bool {
+        self.connections.get(handle).is_none_or(|connection| {
+            connection.has(Connection::KNOWN) && connection.verdict == verdict
+        })
     }
 
     /// A packet of a connection.

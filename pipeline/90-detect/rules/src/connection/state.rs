@@ -12,8 +12,9 @@ pub(crate) struct Connection {
     int_count: u8,
     bits: [u16; BITS_MAX],
     ints: [(u16, u32); INTS_MAX],
-    /// What it speaks, as bits of the database.
+    /// What it speaks, as bits of the database, and by which verdict.
     pub(crate) apps: u64,
+    pub(crate) verdict: u16,
     /// The client's stream, then the server's.
     pub(crate) sides: [Side; 2],
     /// Bodies that are kept of it.
