@@ -38,13 +38,15 @@ macro_rules! shown {
 
 shown! {
     Input "Input" ["read", "filter", "count", "since", "until"];
-    Live "Live capture" ["interface", "write", "write-rotate", "write-keep", "snaplen", "promiscuous", "ring", "latency",
+    Live "Live capture" ["interface", "write", "write-rotate", "write-keep", "snaplen",
+        "promiscuous", "ring", "latency",
         "user", "metrics", "confine"];
     Directory "Output" ["log-dir"];
     Output "Output" ["format", "output", "rotate", "output-max"];
     Cores "Cores" ["pipeline", "cut", "cpus", "seed"];
     Connections "Connections" ["checksums", "timeouts", "id-seed", "memory"];
-    Stages "Analysis" ["streams", "identify", "patterns", "parse", "all-fields", "ja3", "roots", "extract",
+    Stages "Analysis" ["streams", "identify", "patterns", "parse", "all-fields", "ja3", "roots",
+        "extract",
         "hash", "grammar", "fix-dictionary", "scans", "rules", "var", "strict-rules"];
     Patterns "Analysis" ["patterns"];
     Records "Records" ["interim", "community-id", "community-seed", "host-pairs", "netflow",

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  walked bytes ──► section, interfaces │ packet, packet, statistics, packet │ packet, …
-//!                   └─ kept ───────────────────────────────────────────────► before the next file's
+//!                   └─ kept ─────────────────────────────────────────────► before the next file's
 //!                      all-….pcapng                                            all-….pcapng
 //! ```
 //!
@@ -16,8 +16,8 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-/// Makes the next file of a recording, for packets from a time on. `Err`: the file that could not be
-/// made, and why.
+/// Makes the next file of a recording, for packets from a time on. `Err`: the file that could not
+/// be made, and why.
 pub type MakeFile =
     Box<dyn FnMut(Timestamp, Cut) -> Result<(PathBuf, File), (PathBuf, io::Error)> + Send>;
 

@@ -249,7 +249,8 @@ proptest! {
             bytes.truncate(cut.index(bytes.len()).max(60));
         }
         let slowly = Options { packet_count_max: Some(59), ..Options::default() };
-        let (quick, slow) = (read(vec![bytes.clone()], &Options::default()), read(vec![bytes], &slowly));
+        let quick = read(vec![bytes.clone()], &Options::default());
+        let slow = read(vec![bytes], &slowly);
         match (quick, slow) {
             (Ok(quick), Ok(slow)) => prop_assert_eq!(quick, slow),
             (quick, slow) => prop_assert_eq!(quick.is_err(), slow.is_err()),

@@ -183,7 +183,8 @@ fn fields_of_answers_are_told() {
             (false, b"250 ok\r\n250 ok\r\n354 go\r\n"),
             (
                 true,
-                b"Reply-To: Ann\r\n <ann@a>\r\nIn-Reply-To: <1@b>\r\nX-Originating-IP: [192.0.2.7]\r\n\
+                b"Reply-To: Ann\r\n <ann@a>\r\nIn-Reply-To: <1@b>\r\n\
+                  X-Originating-IP: [192.0.2.7]\r\n\
                   \r\nReply-To: not this\r\n.\r\n",
             ),
             (false, b"250 queued\r\n"),

@@ -1,5 +1,5 @@
-//! Whether a chain of certificates leads to a root that is trusted (RFC 5280 §6), at the time of the
-//! handshake.
+//! Whether a chain of certificates leads to a root that is trusted (RFC 5280 §6), at the time of
+//! the handshake.
 
 use core::time::Duration;
 use flowpin_packet::Timestamp;

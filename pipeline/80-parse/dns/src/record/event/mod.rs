@@ -66,7 +66,24 @@ impl Event {
             *to = from;
         }
         if is_local
-            && let [version, _, number, _, flags, qr, aa, tc, rd, ra, z, ad, cd, _, rcode, _] = head
+            && let [
+                version,
+                _,
+                number,
+                _,
+                flags,
+                qr,
+                aa,
+                tc,
+                rd,
+                ra,
+                z,
+                ad,
+                cd,
+                _,
+                rcode,
+                _,
+            ] = head
         {
             // Suricata's object has the flags as words, the envelope the number.
             for twice in [version, number, qr, aa, tc, rd, ra, z, ad, cd] {
