@@ -28,6 +28,6 @@ pub use clang::LibraryError;
 pub use classify::{Closure, Decision, Hidden, Verdict, decide, hidden};
 pub use collect::{ReadError, collect};
 pub use program::{SourceUnit, Sources, SourcesError};
-pub use report::{Report, report, text as report_text};
+pub use report::{Conflict, CutReport, Report, cut, cut_text, report, text as report_text};
 pub use rewrite::{Backend, Output, OutputFile, Refusal, transform, verify};
 pub use scanner::{PushScanner, ScannerError, push_scanner};

@@ -47,6 +47,11 @@ pub(crate) struct ReportArgs {
     /// Print the report as JSON
     #[arg(long)]
     pub(crate) json: bool,
+
+    /// Report instead what a cut before this function would divide: state that would have to be
+    /// forwarded, state that conflicts, and the calls that are to blame
+    #[arg(long, value_name = "FUNCTION")]
+    pub(crate) cut: Option<String>,
 }
 
 /// The options of `flowpin cc transform`.
@@ -142,6 +147,7 @@ const REPORT_AFTER: &str = "\
 Examples:
   flowpin cc report app.c libnids/src/*.c -- -Ilibnids/src
   flowpin cc report -p build/compile_commands.json --json | jq .counts
+  flowpin cc report --cut process_tcp app.c libnids/src/*.c -- -Ilibnids/src
 
 Exit codes:
   0  success

@@ -2,7 +2,7 @@
 
 use super::print;
 use crate::cli::{
-    CcCommand, CheckArgs, PartKey, ScannerArgs, SourceArgs, StateBackend, TransformArgs,
+    CcCommand, CheckArgs, PartKey, ReportArgs, ScannerArgs, SourceArgs, StateBackend, TransformArgs,
 };
 use crate::exit::{Exit, Failure};
 use crate::tell::tell;
@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 /// Runs `flowpin cc`.
 pub(crate) fn compile(what: &CcCommand) -> Result<Exit, Failure> {
     match what {
-        CcCommand::Report(args) => report(&args.sources, args.json),
+        CcCommand::Report(args) => report(args),
         CcCommand::Transform(args) => transform(args),
         CcCommand::Scanner(args) => scanner(args),
         CcCommand::Check(args) => check(args),
@@ -45,8 +45,18 @@ fn read(args: &SourceArgs) -> Result<(Model, Texts), Failure> {
     Ok((model, texts))
 }
 
-fn report(sources: &SourceArgs, is_json: bool) -> Result<Exit, Failure> {
-    let (model, texts) = read(sources)?;
+fn report(args: &ReportArgs) -> Result<Exit, Failure> {
+    let is_json = args.json;
+    let (model, texts) = read(&args.sources)?;
+    if let Some(function) = &args.cut {
+        let cut = flowpin_cc::cut(model, &texts, function);
+        let cut = cut.map_err(|what| Failure::usage(anyhow!(what)))?;
+        print(&match is_json {
+            true => serde_json::to_string_pretty(&cut).map_err(Failure::failed)? + "\n",
+            false => flowpin_cc::cut_text(&cut),
+        })?;
+        return Ok(Exit::Done);
+    }
     let report = flowpin_cc::report(&model, &texts);
     print(&match is_json {
         true => serde_json::to_string_pretty(&report).map_err(Failure::failed)? + "\n",

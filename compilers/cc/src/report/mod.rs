@@ -1,7 +1,9 @@
 //! What the compiler knows about a program, as text and as JSON.
 
+mod cut;
 mod text;
 
+pub use cut::{Conflict, CutReport, cut, cut_text};
 pub use text::text;
 
 use crate::classify::{Closure, Decision, Hidden, Verdict, decide, hidden};

@@ -26,6 +26,7 @@ mod verify;
 
 pub(crate) use inactive::not_compiled;
 pub use output::{Output, OutputFile};
+pub(crate) use pragma::narrow;
 pub use verify::verify;
 
 use crate::classify::{Closure, Decision, Verdict, decide};

@@ -5,7 +5,9 @@
 use super::edits::{Edits, Slot};
 use super::{Backend, Plan, Refusal, lex};
 use crate::classify::{Decision, Verdict, running};
-use crate::model::{Access, FileId, FunctionId, GlobalId, Model, Place, Scope, Texts};
+use crate::model::{
+    Access, FileId, Function, FunctionId, GlobalId, Model, Place, PointerCall, Scope, Texts,
+};
 use std::fmt::Write;
 
 /// All lines of a program.
@@ -85,8 +87,8 @@ impl Pragmas {
                     self.sums.push((id, operation));
                 }
             }
-            // Of a scanner: `push_scanner` has read it.
-            "perflow" => {}
+            // `push_scanner` and `cut` read these.
+            "perflow" | "targets" => {}
             "once" if rest.is_empty() => self.once.push(after_line(texts, place)),
             "tick" => {
                 let period = match rest.strip_prefix("period") {
@@ -250,6 +252,35 @@ impl Pragmas {
         }
         let _ = write!(out, "  flowpin_has_total_{tag} = step == 0;\n}}\n\n");
     }
+}
+
+/// `targets(a, b)` before a call through a pointer: it calls no others.
+pub(crate) fn narrow(model: &mut Model, texts: &Texts) -> Result<(), String> {
+    for file in 0..model.files.len() {
+        for (place, _, words) in lines(texts.of(file), file) {
+            let Some(rest) = words.strip_prefix("targets") else {
+                continue;
+            };
+            let inside =
+                in_parentheses(rest.trim()).map_err(|what| model.at(place) + ": " + &what)?;
+            let mut allowed = Vec::new();
+            for name in list(inside) {
+                let named = |one: &Function| one.name == name && one.body.is_some();
+                let id = model.functions.iter().position(named);
+                allowed.push(id.ok_or_else(|| {
+                    format!("{}: there is no function `{name}`", model.at(place))
+                })?);
+            }
+            let follows = |call: &&mut PointerCall| {
+                call.place.file == file && call.place.offset > place.offset
+            };
+            let calls = model.pointer_calls.iter_mut().filter(follows);
+            if let Some(call) = calls.min_by_key(|call| call.place.offset) {
+                call.targets = allowed;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Pragma lines of a text: where each begins, how long it is without a comment, its words.

@@ -160,3 +160,40 @@ fn the_output_is_not_transformed_again() {
     let names_it = |one: &flowpin_cc::Refusal| one.what.contains("is this its output?");
     assert!(refusals.iter().any(names_it), "{refusals:?}");
 }
+
+/// What a cut divides is named: what is forwarded, what conflicts, and the call that is to blame,
+/// which a narrower call through a pointer takes away.
+#[test]
+fn cuts_are_examined() {
+    if let Some(why) = has_libclang() {
+        return skipped(why);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("stages.c");
+    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/stages.c"));
+    let text = text.unwrap();
+    let examine = |text: &str| {
+        fs::write(&source, text).unwrap();
+        let sources = Sources::of_files(folder.path(), &[source.clone()], &[]).unwrap();
+        let model = collect(&sources).unwrap();
+        let texts = Texts::read(&model.files).unwrap();
+        flowpin_cc::cut(model, &texts, "second").unwrap()
+    };
+    let wide = examine(&text.replace("#pragma flowpin targets", "// "));
+    let names: Vec<&str> = wide.conflicts.iter().map(|one| one.name.as_str()).collect();
+    assert_eq!(names, ["totals", "connections"]);
+    let narrow = examine(&text);
+    assert_eq!(narrow.forward, ["last_length"]);
+    assert_eq!(narrow.read_only, ["limit"]);
+    let [conflict] = narrow.conflicts.as_slice() else {
+        panic!("{:?}", narrow.conflicts);
+    };
+    assert_eq!(conflict.name, "connections");
+    assert_eq!(conflict.before, ["expire"]);
+    assert!(
+        conflict
+            .calls
+            .iter()
+            .any(|call| call.contains("the call of expire"))
+    );
+}
