@@ -137,9 +137,9 @@ pub(crate) enum PartKey {
 
 /// What the long help says first.
 pub(super) const ABOUT: &str = "\
-Makes a sequential C program that analyses packets run on many cores: each core runs the program's \
-own code, unchanged in its control flow, on its own copy of the program's state, and gets the \
-packets of its own connections.
+Makes a sequential C program that analyses packets run on many cores: each core runs the \
+program's own code, unchanged in its control flow, on its own copy of the program's state, and \
+gets the packets of its own connections.
 
 Needs libclang 19.1 or newer when it runs (Debian: libclang-19-dev).";
 
@@ -156,8 +156,8 @@ Exit codes:
   3  a source cannot be read, or does not compile";
 
 const TRANSFORM_ABOUT: &str = "\
-Writes the program with one state for each core, with a run-time and a makefile. `make` builds it; \
-FLOWPIN_WAYS=4 in its environment runs it on four cores.
+Writes the program with one state for each core, with a run-time and a makefile. `make` builds \
+it; FLOWPIN_WAYS=4 in its environment runs it on four cores.
 
 What cannot be shown to be safe is refused, with file, line and reason, and nothing is written. \
 Lines such as `#pragma flowpin once` in the sources say what the compiler cannot know.";
@@ -175,8 +175,8 @@ Exit codes:
   3  a source cannot be read, or does not compile";
 
 const SCANNER_ABOUT: &str = "\
-Makes a scanner of flex 2.6 push-mode and resumable: it gets a stream in pieces, stops in the middle \
-of a token where a piece ends, and continues with the next piece. Each stream has a state \
+Makes a scanner of flex 2.6 push-mode and resumable: it gets a stream in pieces, stops in the \
+middle of a token where a piece ends, and continues with the next piece. Each stream has a state \
 of about 32 bytes, in which `#pragma flowpin perflow NAME, …` keeps variables of the actions.
 
 Refuses scanners that use input(), yymore() or REJECT.";
@@ -194,9 +194,9 @@ Exit codes:
 
 const CHECK_ABOUT: &str = "\
 Runs the sequential program once over a whole capture and once over each of its parts, and \
-compares the lines that it writes, without regard to their order. If they are the same, the program is \
-connection-affine, and may run on many cores. Programs that count by host, such as scan detectors, \
-are not.";
+compares the lines that it writes, without regard to their order. If they are the same, the \
+program is connection-affine, and may run on many cores. Programs that count by host, such as \
+scan detectors, are not.";
 
 const CHECK_AFTER: &str = "\
 Examples:

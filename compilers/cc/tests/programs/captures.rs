@@ -118,17 +118,8 @@ fn sanitizers_find_nothing() {
     }
     let output = transformed(Backend::Context);
     for (sanitizer, ways) in [("thread", [2, 4]), ("address,undefined", [1, 2])] {
-        let probe = tempfile::tempdir().unwrap();
-        let source = probe.path().join("probe.c");
-        fs::write(&source, "int main(void) { return 0; }\n").unwrap();
         let flag = format!("-fsanitize={sanitizer}");
-        let mut compile = Command::new("cc");
-        compile
-            .arg(&flag)
-            .arg(&source)
-            .arg("-o")
-            .arg(probe.path().join("probe"));
-        if !compile.status().is_ok_and(|status| status.success()) {
+        if !has_sanitizer(sanitizer) {
             skipped(&format!("the run-time of {flag}"));
             continue;
         }
@@ -180,6 +171,63 @@ fn time_passes_on_all_cores() {
     }
     let without = text.replace("#pragma flowpin tick period(100ms)", "");
     assert_ne!(lines(&without, "7"), alone);
+}
+
+/// These tests would notice: a variable that stays one for all cores is found by ThreadSanitizer, or
+/// changes what the program says.
+#[test]
+fn a_variable_left_shared_is_caught() {
+    if let Some(why) = has_libclang().or_else(|| compilers().is_empty().then_some("cc")) {
+        return skipped(why);
+    }
+    if !has_sanitizer("thread") {
+        return skipped("the run-time of -fsanitize=thread");
+    }
+    for (file, variable) in [
+        ("idle.c", "pairs"),
+        ("idle.c", "count"),
+        ("hosts.c", "seen"),
+    ] {
+        let temporary = tempfile::tempdir().unwrap();
+        let source = temporary.path().join(file);
+        let text = fs::read_to_string(folder().join(file)).unwrap();
+        let said = |text: &str, ways: &str| {
+            fs::write(&source, text).unwrap();
+            let output = transformed_file(&source, Backend::Context);
+            let built = build("cc", "-g -O1 -fsanitize=thread", &output);
+            let out = built.path().join("out");
+            let mut program = Command::new(built.path().join("program"));
+            program
+                .env("FLOWPIN_WAYS", ways)
+                .env("TSAN_OPTIONS", "exitcode=66");
+            let printed = program.arg(&out).arg(capture()).output().unwrap();
+            let text = String::from_utf8_lossy(&printed.stdout).into_owned();
+            let file = fs::read_to_string(&out).unwrap_or_default();
+            let mut lines: Vec<String> = text
+                .lines()
+                .chain(file.lines())
+                .map(str::to_owned)
+                .collect();
+            lines.sort();
+            lines.dedup();
+            (printed.status.success(), lines)
+        };
+        let expected = said(&text, "1");
+        assert_eq!(said(&text, "4"), expected, "{file}");
+        let mutant = format!("#pragma flowpin shared {variable} unchecked\n{text}");
+        assert_ne!(said(&mutant, "4"), expected, "{variable} of {file}");
+    }
+}
+
+/// Whether programs can be linked with a sanitizer.
+fn has_sanitizer(name: &str) -> bool {
+    let probe = tempfile::tempdir().unwrap();
+    let source = probe.path().join("probe.c");
+    fs::write(&source, "int main(void) { return 0; }\n").unwrap();
+    let mut compile = Command::new("cc");
+    compile.arg(format!("-fsanitize={name}")).arg(&source);
+    let compiled = compile.arg("-o").arg(probe.path().join("probe")).output();
+    compiled.is_ok_and(|output| output.status.success())
 }
 
 /// A program that cannot start says so once, with its own exit code.
