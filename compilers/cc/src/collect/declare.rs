@@ -164,6 +164,12 @@ impl Collector {
                 declarations.push(declaration);
             }
         }
+        for child in cursor.children() {
+            if child.kind() >= 400 && child.kind() < 500 {
+                let attribute = self.attribute(child);
+                self.model.functions[id].attributes.extend(attribute);
+            }
+        }
         if !cursor.is_definition() || self.model.functions[id].body.is_some() {
             return;
         }

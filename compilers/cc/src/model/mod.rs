@@ -125,6 +125,8 @@ pub struct Function {
     pub is_static: bool,
     /// Whether it takes any number of arguments.
     pub is_variadic: bool,
+    /// Attributes that make something call it, or give it another name.
+    pub attributes: Vec<String>,
     /// Types of its parameters, as written.
     pub parameters: Vec<String>,
     /// What it returns, as written.

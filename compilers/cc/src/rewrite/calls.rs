@@ -177,6 +177,23 @@ fn address(plan: &Plan<'_>, taken: &AddressTaken, edits: &mut Edits) {
 
 /// Refuses functions with private state that something calls where no core is known.
 pub(super) fn refuse_other_threads(plan: &Plan<'_>, edits: &mut Edits) {
+    for id in &plan.closure.all {
+        let function = plan.model.function(*id);
+        let tied = function.attributes.iter().find(|attribute| {
+            let ties = ["constructor", "destructor", "alias", "ifunc", "weak"];
+            ties.iter().any(|word| attribute.contains(word))
+        });
+        if let (Some(attribute), Some(body)) = (tied, function.body) {
+            let what = format!(
+                "`{}` uses private state and has the attribute {attribute}: what calls it knows no \
+                 core",
+                function.name
+            );
+            edits
+                .refused
+                .push(Refusal::new(plan.model.at(body.start), what));
+        }
+    }
     for taken in &plan.model.addresses {
         let Sink::Argument { function: to, .. } = &taken.sink else {
             continue;

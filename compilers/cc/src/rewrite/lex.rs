@@ -57,6 +57,28 @@ pub(super) fn closing(text: &[u8], mut at: usize) -> Option<usize> {
     }
 }
 
+/// What the strings between two bytes hold, one after another.
+pub(super) fn strings(text: &[u8], from: usize, end: usize) -> Vec<u8> {
+    let mut found = Vec::new();
+    let mut at = from;
+    while at < end {
+        match quoted_len(text, at) {
+            Some(len) => {
+                found.extend_from_slice(text.get(at..at + len).unwrap_or_default());
+                at += len;
+            }
+            None => at += 1,
+        }
+    }
+    found
+}
+
+/// Whether text holds a name as a whole word.
+pub(super) fn has_word(text: &[u8], name: &[u8]) -> bool {
+    let mut words = text.split(|byte| !is_word(*byte));
+    words.any(|word| word == name)
+}
+
 /// How long the string or character at a byte is; none if there is neither.
 pub(super) fn quoted_len(text: &[u8], at: usize) -> Option<usize> {
     let quote = *text.get(at)?;

@@ -1,7 +1,7 @@
 //! Private variables that cannot be made private, and why.
 
 use super::edits::Edits;
-use super::{Backend, Plan, Refusal};
+use super::{Backend, Plan, Refusal, lex};
 use crate::classify::{Decision, Verdict};
 use crate::model::{Access, GlobalId, Model, Scope};
 use std::collections::HashMap;
@@ -44,6 +44,39 @@ pub(super) fn refuse(plan: &Plan<'_>, edits: &mut Edits) {
         }
     }
     initialisers(plan, edits);
+    assembler(plan, edits);
+}
+
+/// Assembler names a variable by its symbol, which stays the one that all cores have.
+fn assembler(plan: &Plan<'_>, edits: &mut Edits) {
+    let model = plan.model;
+    for file in 0..model.files.len() {
+        let text = plan.texts.of(file);
+        for (at, word) in lex::identifiers(text) {
+            if !matches!(word, b"asm" | b"__asm" | b"__asm__") {
+                continue;
+            }
+            let rest = text.get(at..).unwrap_or_default();
+            let Some(open) = rest.iter().position(|byte| *byte == b'(') else {
+                continue;
+            };
+            let open = at + open + 1;
+            let end = lex::closing(text, open).unwrap_or(open);
+            let strings = lex::strings(text, open, end);
+            let named = (0..model.globals.len()).find(|id| {
+                let name = model.global(*id).name.as_bytes();
+                plan.is_private(*id) && lex::has_word(&strings, name)
+            });
+            if let Some(id) = named {
+                let place = format!("{}:{}", model.path(file), lex::line_of(text, at));
+                let what = format!(
+                    "assembler names the private variable `{}`: pass it as an operand",
+                    model.global(id).name
+                );
+                edits.refused.push(Refusal::new(place, what));
+            }
+        }
+    }
 }
 
 /// What keeps a variable from being private.
