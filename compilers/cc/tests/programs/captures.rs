@@ -173,8 +173,8 @@ fn time_passes_on_all_cores() {
     assert_ne!(lines(&without, "7"), alone);
 }
 
-/// These tests would notice: a variable that stays one for all cores is found by ThreadSanitizer, or
-/// changes what the program says.
+/// These tests would notice: a variable that stays one for all cores is found by ThreadSanitizer,
+/// or changes what the program says.
 #[test]
 fn a_variable_left_shared_is_caught() {
     if let Some(why) = has_libclang().or_else(|| compilers().is_empty().then_some("cc")) {
