@@ -13,10 +13,10 @@ use std::path::PathBuf;
 pub enum LibraryError {
     /// It is not installed.
     #[error(
-        "libclang is not there ({0}); install it (Debian: apt-get install libclang-19-dev), or \
-         name its file in LIBCLANG_PATH"
+        "libclang is not installed, or cannot be loaded: install it (Debian: apt-get install \
+         libclang-19-dev), or name its file in LIBCLANG_PATH"
     )]
-    Missing(String),
+    Missing,
     /// Below 19.1, a token of a macro's body is reported at the macro's use.
     #[error(
         "libclang is {0}: at least 19.1 is needed, because older versions report wrong places in \
@@ -39,7 +39,7 @@ impl Library {
     /// # Errors
     /// [`LibraryError`], in one line that names the package.
     pub(crate) fn load() -> Result<Self, LibraryError> {
-        load().map_err(|reason| LibraryError::Missing(first_line(&reason)))?;
+        load().map_err(|_| LibraryError::Missing)?;
         if !clang_getClangVersion::is_loaded() {
             return Err(LibraryError::TooOld("too old to name its version".into()));
         }
@@ -77,11 +77,6 @@ fn resources() -> Option<PathBuf> {
         .into_iter()
         .flatten()
         .find(|folder| folder.join("include/stddef.h").is_file())
-}
-
-fn first_line(text: &str) -> String {
-    let line = text.lines().find(|line| !line.trim().is_empty());
-    line.unwrap_or_default().trim().to_owned()
 }
 
 /// Whether the version in "Debian clang version 19.1.7 (…)" is at least 19.1.

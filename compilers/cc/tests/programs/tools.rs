@@ -27,7 +27,7 @@ pub(crate) fn has_libclang() -> Option<&'static str> {
     fs::write(&source, "int main(void) { return 0; }\n").unwrap();
     let sources = Sources::of_files(folder.path(), &[source], &[]).unwrap();
     match collect(&sources) {
-        Err(ReadError::Library(LibraryError::Missing(_))) => Some("libclang-19-dev"),
+        Err(ReadError::Library(LibraryError::Missing)) => Some("libclang-19-dev"),
         Err(ReadError::Library(LibraryError::TooOld(_))) => Some("libclang of at least 19.1"),
         _ => None,
     }
