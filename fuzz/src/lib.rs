@@ -39,6 +39,7 @@ pub fn targets() -> Vec<(&'static str, Target)> {
         ("pattern", flowpin_pattern::fuzz_pattern),
         ("pattern_set", flowpin_pattern::fuzz_pattern_set),
         ("portscan", flowpin_portscan::fuzz_portscan),
+        ("rules", flowpin_rules::fuzz_rules),
         ("scan", flowpin_grammar::fuzz_scan),
         ("text", flowpin_text::fuzz_text),
         ("websocket", flowpin_websocket::fuzz_websocket),

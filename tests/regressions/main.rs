@@ -24,6 +24,7 @@ const TARGETS: &[(&str, Target)] = &[
     ("pattern_set", flowpin_pattern::fuzz_pattern_set),
     ("portscan", flowpin_portscan::fuzz_portscan),
     ("reassembly", flowpin_reassembly::fuzz_reassembly),
+    ("rules", flowpin_rules::fuzz_rules),
     ("scan", flowpin_grammar::fuzz_scan),
     ("text", flowpin_text::fuzz_text),
     ("tls", flowpin_tls::fuzz_tls),
