@@ -5,7 +5,7 @@
 
 use crate::Reader;
 use crate::files::{given, rules_in};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 impl Reader {
     /// Reads the rules that a `suricata.yaml` names, with its variables.
@@ -18,10 +18,10 @@ impl Reader {
         for (keys, value) in entries(&text) {
             let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
             match keys.as_slice() {
-                ["vars", "address-groups" | "port-groups", name] => {
-                    if self.given_variables.iter().all(|given| given != name) {
-                        self.context.variables.set(name, &value);
-                    }
+                ["vars", "address-groups" | "port-groups", name]
+                    if self.given_variables.iter().all(|given| given != name) =>
+                {
+                    self.context.variables.set(name, &value);
                 }
                 ["rule-files", "-"] => names.push(value),
                 ["default-rule-path"] => rule_path = Some(folder.join(value)),
@@ -46,7 +46,7 @@ impl Reader {
         Ok(())
     }
 
-    fn read_named(&mut self, path: &PathBuf) -> Result<(), String> {
+    fn read_named(&mut self, path: &Path) -> Result<(), String> {
         let name = path
             .file_name()
             .and_then(|name| name.to_str())

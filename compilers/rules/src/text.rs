@@ -65,7 +65,8 @@ pub(crate) fn rules(text: &str) -> Vec<RuleText> {
             continue;
         }
         let is_indented = line.starts_with([' ', '\t', ')']);
-        if !current.text.is_empty() && !is_continued && !(is_indented && is_open(&current.text)) {
+        let goes_on = is_continued || is_indented && is_open(&current.text);
+        if !current.text.is_empty() && !goes_on {
             rules.push(core::mem::take(&mut current));
         }
         if !is_continued && (trimmed.is_empty() || trimmed.starts_with('#')) {

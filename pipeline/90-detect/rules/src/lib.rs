@@ -35,7 +35,6 @@ pub use tap::Tap;
 use flowpin_aggregate::Aggregate;
 use flowpin_config::Plan;
 use std::io;
-use std::sync::Arc;
 
 /// Alerts of rules as an aggregate: what limits them by host is known in one place alone.
 #[derive(Debug)]
@@ -54,11 +53,6 @@ impl Aggregate for Alerts {
     }
 
     fn decider(plan: &Plan, _: usize) -> AlertDecider {
-        AlertDecider::new(
-            plan.rules
-                .loaded
-                .clone()
-                .map_or_else(Arc::default, |loaded| loaded),
-        )
+        AlertDecider::new(plan.rules.loaded.clone().unwrap_or_default())
     }
 }

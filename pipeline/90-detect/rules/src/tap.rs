@@ -14,10 +14,13 @@ pub struct Tap {
     pub(crate) items: Vec<Item>,
     arena: Vec<u8>,
     /// Of each kind of message, by name: its columns that rules, or alerts, have.
-    columns: HashMap<(String, bool), Arc<[(usize, Which)]>>,
+    columns: HashMap<(String, bool), Columns>,
     /// What did not fit.
     left_out: u64,
 }
+
+/// Columns of a kind of message, and what they are to rules.
+type Columns = Arc<[(usize, Which)]>;
 
 /// What a column is to rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -181,7 +184,7 @@ impl Tap {
         Some(begin..self.arena.len())
     }
 
-    fn columns(&mut self, schema: &MessageSchema, protocol: &'static str) -> Arc<[(usize, Which)]> {
+    fn columns(&mut self, schema: &MessageSchema, protocol: &'static str) -> Columns {
         let key = (schema.name.to_string(), schema.from_server);
         if let Some(known) = self.columns.get(&key) {
             return Arc::clone(known);
@@ -212,7 +215,7 @@ impl Tap {
                 found.extend((column.name == "trans_depth").then_some((at, Which::Depth)));
             }
         }
-        let found: Arc<[(usize, Which)]> = Arc::from(found);
+        let found: Columns = Arc::from(found);
         self.columns.insert(key, Arc::clone(&found));
         found
     }

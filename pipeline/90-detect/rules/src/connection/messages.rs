@@ -216,11 +216,11 @@ impl Said<'_> {
             let begin = arena.len();
             match info.source {
                 BufferSource::File
-                | BufferSource::Http(HttpPart::RequestBody | HttpPart::ResponseBody) => {
-                    if !body.is_empty() {
-                        arena.extend_from_slice(body);
-                        push(buffer, arena, begin);
-                    }
+                | BufferSource::Http(HttpPart::RequestBody | HttpPart::ResponseBody)
+                    if !body.is_empty() =>
+                {
+                    arena.extend_from_slice(body);
+                    push(buffer, arena, begin);
                 }
                 BufferSource::Http(HttpPart::EachField) => {
                     for (name, value) in &fields {
@@ -230,7 +230,8 @@ impl Said<'_> {
                     }
                 }
                 BufferSource::Http(which) => {
-                    if part(which, &texts, &fields, to_server, arena) {
+                    let is_there = part(which, &texts, &fields, to_server, arena);
+                    if is_there {
                         push(buffer, arena, begin);
                     }
                 }

@@ -9,7 +9,7 @@ use pcre2::bytes::{Regex, RegexBuilder};
 /// A term as it is evaluated.
 #[derive(Debug)]
 pub(crate) enum CompiledTerm {
-    Content(CompiledContent),
+    Content(Box<CompiledContent>),
     Pcre(Expression),
     ByteTest(ByteTest),
     ByteJump(ByteJump),
@@ -75,7 +75,9 @@ pub(crate) fn compile(terms: &[Term]) -> Result<Vec<CompiledTerm>, String> {
     for (nth, term) in terms.iter().enumerate() {
         let is_followed = terms.get(nth + 1).is_some_and(is_relative);
         compiled.push(match term {
-            Term::Content(content) => CompiledTerm::Content(pattern(content, is_followed)),
+            Term::Content(content) => {
+                CompiledTerm::Content(Box::new(pattern(content, is_followed)))
+            }
             Term::Pcre(pcre) => CompiledTerm::Pcre(expression(pcre, is_followed)?),
             Term::ByteTest(test) => CompiledTerm::ByteTest(*test),
             Term::ByteJump(jump) => CompiledTerm::ByteJump(*jump),
