@@ -24,7 +24,7 @@ impl<T> Giver<T> {
     /// Hands an item over, with the bytes that it holds; waits if too many wait.
     ///
     /// # Errors
-    /// Nobody takes items any more: the run ends.
+    /// The feed was closed: the run ends.
     pub(crate) fn give(&mut self, item: T, bytes: usize) -> Result<(), RunError> {
         self.bunch.push(item);
         self.bytes += bytes;

@@ -9,10 +9,10 @@
 //!          options ► run (a thread) ─batches─► queue ► tap ► stream       this crate
 //! ```
 //!
-//! Owns the way of batches from the run to Python, and the way of errors. Guarantees that the rows
-//! are those of the Parquet files that `flowpin run` writes, that memory is bounded while they wait,
-//! and that no wait holds the interpreter's lock or keeps Ctrl-C waiting. Decides nothing about
-//! packets: that is the engine's.
+//! Owns the way of batches from the run to Python, and the way of errors. Guarantees that the
+//! rows are those of the Parquet files that `flowpin run` writes, that memory is bounded while
+//! they wait, and that no wait holds the interpreter's lock or keeps Ctrl-C waiting. Decides
+//! nothing about packets: that is the engine's.
 
 mod captured;
 mod conversations;

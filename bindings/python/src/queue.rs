@@ -55,7 +55,7 @@ struct State {
 #[derive(Debug, Default)]
 struct Queue {
     held: VecDeque<Held>,
-    /// Somebody may still read it.
+    /// It has a reader.
     is_open: bool,
     /// Its reader waits for rows.
     is_awaited: bool,
@@ -68,7 +68,7 @@ enum Held {
 }
 
 impl Queues {
-    /// For the tables with these numbers, each of which somebody reads.
+    /// For the tables with these numbers, each of which has a reader.
     pub(crate) fn new(open: &[usize]) -> Self {
         let count = open.iter().max().map_or(0, |last| last + 1);
         let tables = (0..count).map(|number| Queue {
@@ -113,7 +113,7 @@ impl Queues {
         Ok(next)
     }
 
-    /// Nobody reads the table any more. Returns whether another table is read.
+    /// The reader is gone. Returns whether another table has one.
     pub(crate) fn close(&self, table: usize) -> bool {
         let mut guard = self.state();
         let state = &mut *guard;

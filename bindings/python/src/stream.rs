@@ -229,7 +229,7 @@ fn drain_into(
 ) -> PyResult<()> {
     let mut taps: Vec<Option<Tap>> = taps.into_iter().map(Some).collect();
     let mut told = Instant::now();
-    // One tap is waited for, the others are looked at: whoever has rows is served.
+    // One tap is waited for, the others are asked: each that has rows is served.
     let mut waits_for = 0;
     while taps.iter().any(Option::is_some) {
         for (table, place) in taps.iter_mut().enumerate() {

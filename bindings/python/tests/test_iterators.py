@@ -73,7 +73,7 @@ def test_verdicts_are_those_of_the_command(command):
 
 def test_what_is_wrong_is_said():
     with pytest.raises(flowpin.OptionError, match="does not name a connection") as raised:
-        flowpin.streams(PATH, "nobody")
+        flowpin.streams(PATH, "no name")
     assert raised.value.place == "connection"
     for start in [flowpin.packets, flowpin.streams, flowpin.identify]:
         with pytest.raises(flowpin.InputError, match="nowhere"):

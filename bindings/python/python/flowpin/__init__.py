@@ -118,7 +118,7 @@ def read(
     :raises InputError: a capture cannot be read.
     :raises OptionError: an option, the filter or the name of a kind of records is wrong.
 
-    The run starts at once and waits while nobody reads: memory stays bounded.
+    The run starts at once and waits for its readers: memory stays bounded.
     """
     kinds = [records] if isinstance(records, str) else records
     wanted = None if kinds is None else list(kinds)

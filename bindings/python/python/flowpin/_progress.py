@@ -1,4 +1,4 @@
-"""How far a run is: a bar where somebody sees it."""
+"""How far a run is: a bar, or a line."""
 
 from __future__ import annotations
 
