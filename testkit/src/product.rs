@@ -46,6 +46,15 @@ pub fn command() -> io::Result<&'static Path> {
         .map_err(|error| io::Error::other(error.clone()))
 }
 
+/// What is built for tests: the command and the module of the Python package, always together.
+/// Each alone would have features of its own, and all below it would be built once more. The module
+/// is tested on Linux, and elsewhere is linked by what makes wheels only.
+pub const BUILT: &[&str] = if cfg!(target_os = "linux") {
+    &["-p", "flowpin", "-p", "flowpin-python"]
+} else {
+    &["-p", "flowpin"]
+};
+
 fn build() -> io::Result<PathBuf> {
     if let Some(path) = std::env::var_os("FLOWPIN_BIN") {
         return Ok(path.into());
@@ -60,7 +69,8 @@ fn build() -> io::Result<PathBuf> {
     let target = profile.parent().unwrap_or(profile);
     let cargo = std::env::var_os("CARGO").unwrap_or("cargo".into());
     let status = Command::new(cargo)
-        .args(["build", "-q", "-p", "flowpin"])
+        .args(["build", "-q"])
+        .args(BUILT)
         .args(is_release.then_some("--release"))
         .env("CARGO_TARGET_DIR", target)
         .current_dir(crate::corpus::workspace())

@@ -69,7 +69,8 @@ fn native_module() -> PathBuf {
     let is_release = profile.file_name().is_some_and(|name| name == "release");
     let cargo = std::env::var_os("CARGO").unwrap_or("cargo".into());
     let built = Command::new(cargo)
-        .args(["build", "-q", "--locked", "-p", "flowpin-python"])
+        .args(["build", "-q", "--locked"])
+        .args(product::BUILT)
         .args(is_release.then_some("--release"))
         .env("CARGO_TARGET_DIR", profile.parent().unwrap())
         .current_dir(workspace())
