@@ -25,9 +25,9 @@ options! {
             /// Go on with another file of the recording at each interval.
             write_every: Span => record_every_ns: Option<u64> = None, example "\"1 h\"",
                 not_zero "the interval of recordings",
-                flag Flag::value("write-rotate", "WHEN", "Record to one file after the other: \
-                    a new one at each interval, or before one exceeds a size: \"1 h\", \"100 MiB\", or \
-                    both, separated by a comma").by_comma().by(rotate);
+                flag Flag::value("write-rotate", "WHEN", "Record to one file after the \
+                    other: a new one at each interval, or before one exceeds a size: \"1 h\", \
+                    \"100 MiB\", or both, separated by a comma").by_comma().by(rotate);
             /// Go on with another file of the recording before one exceeds this size.
             write_size: ByteSize => record_bytes_max: Option<u64> = None, example "\"1 GiB\"",
                 not_zero "the size of recordings", flag Flag::shared("write-rotate");
