@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include "flowpin_core.h"
 
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -195,16 +196,30 @@ static void give_all(enum flowpin_kind kind, const struct pcap_pkthdr *header) {
   }
 }
 
+/* While an interface is silent, what has come is shown to the cores, and a stop is noticed. */
+static void wait_for_interface(pcap_t *capture) {
+  struct pollfd one = {pcap_get_selectable_fd(capture), POLLIN, 0};
+  for (int number = 0; number < flowpin_ways; number++) flowpin_ring_flush(&workers[number].ring);
+  poll(&one, 1, 20);
+}
+
 /* Reads one capture to its end. */
 static void dispatch(pcap_t *capture) {
   struct pcap_pkthdr *header, last;
   const unsigned char *data;
   long next_tick = 0;
   int link_type = pcap_datalink(capture), outcome;
+  char error[PCAP_ERRBUF_SIZE];
+  int is_live = !pcap_file(capture);
   memset(&last, 0, sizeof last);
+  /* libpcap waits for ever on a silent interface. */
+  if (is_live) pcap_setnonblock(capture, 1, error);
   while ((outcome = pcap_next_ex(capture, &header, &data)) >= 0) {
     if (atomic_load_explicit(&flowpin_stops_input, memory_order_relaxed)) break;
-    if (outcome == 0) continue;
+    if (outcome == 0) {
+      wait_for_interface(capture);
+      continue;
+    }
     unsigned hash = flowpin_hash(flowpin_program.key, link_type, data, header->caplen);
     give(&workers[hash % (unsigned)flowpin_ways], FLOWPIN_PACKET, header, data);
     last = *header;

@@ -273,3 +273,39 @@ fn the_check_tells_programs_apart() {
     assert_eq!(other.packets.iter().sum::<u64>(), 8);
     assert!(check(&question("exit 7")).is_err());
 }
+
+/// On an interface that falls silent, what has come is counted, and a signal ends all cores.
+#[test]
+fn interfaces_are_read_until_a_signal() {
+    if let Some(why) = has_libclang().or_else(|| compilers().is_empty().then_some("cc")) {
+        return skipped(why);
+    }
+    let namespace = |script: &str| {
+        let mut command = Command::new("unshare");
+        command.args(["-n", "bash", "-c", script]);
+        command
+    };
+    let up = "ip link set lo up";
+    if !namespace(up)
+        .output()
+        .is_ok_and(|output| output.status.success())
+    {
+        return skipped("unshare or ip, or the right to use them,");
+    }
+    let output = transformed_file(&folder().join("live.c"), Backend::Context);
+    let built = build("cc", "-O1 -Wall -Werror", &output);
+    // Each datagram is seen twice on the loopback: as sent, and as received.
+    let script = format!(
+        "{up}; cd {}; ./program lo 2>ready & \
+         until grep -q ready ready; do sleep 0.05; done; sleep 0.5; \
+         for host in 2 3 4 5 6; do echo x >/dev/udp/127.0.0.$host/9; done; sleep 0.5; \
+         kill -INT $!; wait $!",
+        built.path().display()
+    );
+    for ways in ["1", "3"] {
+        let said = run(namespace(&script).env("FLOWPIN_WAYS", ways), ways);
+        let count: u32 = said.split(' ').next().unwrap().parse().unwrap();
+        // ICMP's answers, that the port is closed, are packets, too.
+        assert!(count >= 10, "{ways} ways: {said}");
+    }
+}
