@@ -309,3 +309,91 @@ fn interfaces_are_read_until_a_signal() {
         assert!(count >= 10, "{ways} ways: {said}");
     }
 }
+
+/// `check` divides a capture as the run-time does, also what is cut short or makes no sense.
+#[test]
+fn the_check_divides_as_the_run_time_does() {
+    if compilers().is_empty() {
+        return skipped("cc");
+    }
+    let temporary = tempfile::tempdir().unwrap();
+    let program = temporary.path().join("hash");
+    let runtime = Path::new(env!("CARGO_MANIFEST_DIR")).join("runtime");
+    let mut compile = Command::new("cc");
+    compile.args([
+        "-g",
+        "-O1",
+        "-Wall",
+        "-Werror",
+        "-fsanitize=address,undefined",
+        "-I",
+    ]);
+    compile.args([
+        &runtime,
+        &folder().join("hash.c"),
+        &runtime.join("flowpin_hash.c"),
+    ]);
+    if !has_sanitizer("address,undefined") {
+        return skipped("the run-time of -fsanitize=address");
+    }
+    run(compile.arg("-o").arg(&program), "cc");
+    let mut input = Vec::new();
+    let mut expected = String::new();
+    for (link_type, frame) in frames() {
+        input.extend_from_slice(&u32::to_le_bytes(link_type));
+        input.extend_from_slice(&u32::to_le_bytes(frame.len() as u32));
+        input.extend_from_slice(&frame);
+        let hashes = [Key::IpPair, Key::FourTuple].map(|key| key.hash(link_type, &frame));
+        expected += &format!("{} {}\n", hashes[0], hashes[1]);
+    }
+    let file = temporary.path().join("frames");
+    fs::write(&file, input).unwrap();
+    let mut hash = Command::new(&program);
+    let said = run(hash.stdin(fs::File::open(&file).unwrap()), "hash");
+    assert_eq!(said, expected);
+}
+
+/// Frames with every header that the key reads, at every length, filled with pseudo-random bytes.
+fn frames() -> Vec<(u32, Vec<u8>)> {
+    let mut state = 1_u32;
+    let mut random = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 24) as u8
+    };
+    let mut frames = Vec::new();
+    for length in 0..96 {
+        for link_type in [0, 1, 12, 101, 113, 228, 276, 999] {
+            for ether_type in [[8, 0], [0x86, 0xdd], [0x81, 0], [8, 6]] {
+                let mut frame: Vec<u8> = (0..length).map(|_| random()).collect();
+                let ip = match link_type {
+                    0 => 4,
+                    1 => 14,
+                    113 => 16,
+                    276 => 20,
+                    _ => 0,
+                };
+                let protocol = [1, 6, 17, 132, 50][usize::from(random()) % 5];
+                let version = if ether_type[0] == 8 { 0x45 } else { 0x60 };
+                let fragment = random() & random() & 0x20;
+                let icmp = [3, 8, 11][usize::from(random()) % 3];
+                let set = [
+                    (ip, version),
+                    (ip + 6, fragment),
+                    (ip + 7, 0),
+                    (ip + 9, protocol),
+                ];
+                let more = [(ip + 20, icmp), (ip + 28, 0x45), (12, ether_type[0])];
+                for (at, byte) in set.into_iter().chain(more) {
+                    if let Some(place) = frame.get_mut(at) {
+                        *place = byte;
+                    }
+                }
+                if let (1, Some(place)) = (link_type, frame.get_mut(13)) {
+                    *place = ether_type[1];
+                }
+                frames.push((link_type, frame));
+            }
+        }
+    }
+    frames
+}
