@@ -385,7 +385,7 @@ pub static BUFFERS: &[Buffer] = &[
         &[],
         SERVER,
         ("tls", "tls.version"),
-        "The version that the server chose; its value stands after it, as `tls.version:1.2`.",
+        "The version that the server chose; its value follows, as `tls.version:1.2`.",
     ),
     column(
         "tls.subjectaltname",
