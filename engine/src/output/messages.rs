@@ -90,6 +90,7 @@ pub(crate) fn check(plan: &Plan) -> Result<(), RunError> {
 pub fn records_page() -> String {
     let mut plan = Plan::default();
     plan.parse.all_fields = true;
+    plan.parse.roots = Some("system".into());
     plan.output.netflow = true;
     plan.files.decode = true;
     plan.rules.loaded.get_or_insert_default();

@@ -8,7 +8,7 @@ use crate::ja3;
 use crate::ja4::{Carrier, ja4};
 use crate::names;
 use crate::pages::{Page, Text, Writer};
-use crate::schema::{CertificateTexts, TLS};
+use crate::schema::{CertificateTexts, TLS, VALIDATED};
 use crate::short::Short;
 use crate::x509::{Prints, Told};
 use core::hint::black_box;
@@ -88,7 +88,8 @@ impl Facts {
             black_box(self);
             return sink.message(&TLS, self.time, &[]);
         }
-        self.report_as(&TLS, page, sink);
+        let schema = self.validation.map_or(&TLS, |_| &VALIDATED);
+        self.report_as(schema, page, sink);
     }
 
     /// Reports the record of a handshake, which somebody reads.
@@ -143,43 +144,42 @@ impl Facts {
         let alternatives = list(alternatives.get(..count).unwrap_or_default());
         let (ja3, ja3s) = (self.ja3.of(page), self.ja3s.of(page));
         let [ja3_hash, ja3s_hash] = [ja3, ja3s].map(fingerprint);
-        sink.message(
-            schema,
-            self.time,
-            &[
-                word(version.map(|(_, zeek)| zeek)),
-                Value::Text(version.map_or("UNDETERMINED", |(eve, _)| eve)),
-                word(crate::cipher_suites::name(self.cipher).filter(|_| server)),
-                word(self.group.and_then(names::group).filter(|_| server)),
-                Value::bytes(self.server_name.of(page)),
-                when(server, Value::Bool(self.is_resumed)),
-                word(self.alert.and_then(names::alert)),
-                Value::bytes(self.chosen.of(page)),
-                list(if self.chosen.len() == 0 { &[] } else { &chosen }),
-                Value::Bool(self.is_established),
-                Value::bytes(self.history.get()),
-                chains[0],
-                chains[1],
-                self.fits_name.map_or(Value::Unset, Value::Bool),
-                word(self.validation),
-                Value::bytes(self.ja4.of(page)),
-                Value::bytes(ja3_hash.get()),
-                Value::bytes(ja3),
-                Value::bytes(ja3s_hash.get()),
-                Value::bytes(ja3s),
-                offered,
-                Value::bytes(subject[0].get()),
-                Value::bytes(subject[1].get()),
-                Value::bytes(issuer[0].get()),
-                Value::bytes(issuer[1].get()),
-                Value::bytes(texts.serial.get()),
-                Value::bytes(texts.serial_as_encoded.get()),
-                Value::bytes(texts.not_before.get()),
-                Value::bytes(texts.not_after.get()),
-                alternatives,
-                Value::bytes(texts.sha1.get()),
-            ],
-        );
+        let values = [
+            word(version.map(|(_, zeek)| zeek)),
+            Value::Text(version.map_or("UNDETERMINED", |(eve, _)| eve)),
+            word(crate::cipher_suites::name(self.cipher).filter(|_| server)),
+            word(self.group.and_then(names::group).filter(|_| server)),
+            Value::bytes(self.server_name.of(page)),
+            when(server, Value::Bool(self.is_resumed)),
+            word(self.alert.and_then(names::alert)),
+            Value::bytes(self.chosen.of(page)),
+            list(if self.chosen.len() == 0 { &[] } else { &chosen }),
+            Value::Bool(self.is_established),
+            Value::bytes(self.history.get()),
+            chains[0],
+            chains[1],
+            self.fits_name.map_or(Value::Unset, Value::Bool),
+            Value::bytes(self.ja4.of(page)),
+            Value::bytes(ja3_hash.get()),
+            Value::bytes(ja3),
+            Value::bytes(ja3s_hash.get()),
+            Value::bytes(ja3s),
+            offered,
+            Value::bytes(subject[0].get()),
+            Value::bytes(subject[1].get()),
+            Value::bytes(issuer[0].get()),
+            Value::bytes(issuer[1].get()),
+            Value::bytes(texts.serial.get()),
+            Value::bytes(texts.serial_as_encoded.get()),
+            Value::bytes(texts.not_before.get()),
+            Value::bytes(texts.not_after.get()),
+            alternatives,
+            Value::bytes(texts.sha1.get()),
+            word(self.validation),
+        ];
+        // Without validation there is no column for the last.
+        let columns = schema.columns.len();
+        sink.message(schema, self.time, values.get(..columns).unwrap_or(&values));
     }
 }
 

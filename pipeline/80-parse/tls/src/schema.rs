@@ -19,7 +19,22 @@ pub static TLS: MessageSchema = MessageSchema::in_file(
 pub(crate) static TLS_OF_QUIC: MessageSchema =
     MessageSchema::in_file("tls", "ssl", "A handshake inside QUIC.", TLS_COLUMNS).only_columns();
 
-const TLS_COLUMNS: &[MessageColumn] = &[
+/// The same where certificates are validated.
+pub(crate) static VALIDATED: MessageSchema = MessageSchema::in_file(
+    "tls",
+    "ssl",
+    "A TLS or DTLS handshake, from what both sides sent in clear. Written when both have begun \
+     to encrypt, or when the connection ends.",
+    VALIDATED_COLUMNS,
+);
+
+const TLS_COLUMNS: &[MessageColumn] = match VALIDATED_COLUMNS.split_last() {
+    Some((_, others)) => others,
+    None => &[],
+};
+
+/// Last: whether the certificates are good.
+const VALIDATED_COLUMNS: &[MessageColumn] = &[
     MessageColumn::new(
         "version",
         "",
@@ -107,13 +122,6 @@ const TLS_COLUMNS: &[MessageColumn] = &[
         "Whether the server's certificate is for the server name that the client sent.",
     )
     .only_in(Logs::OnlyZeek),
-    MessageColumn::new(
-        "validation_status",
-        "flowpin.validation_status",
-        Kind::Text,
-        "Whether the server's certificates, up to TLS 1.2, lead to a root of `--roots`: `ok`, or \
-         why not, in OpenSSL's words.",
-    ),
     MessageColumn::new(
         "ja4",
         "tls.ja4",
@@ -211,6 +219,13 @@ const TLS_COLUMNS: &[MessageColumn] = &[
         "tls.fingerprint",
         Kind::Text,
         "The SHA-1 hash of the certificate, in hexadecimal.",
+    ),
+    MessageColumn::new(
+        "validation_status",
+        "flowpin.validation_status",
+        Kind::Text,
+        "Whether the server's certificates, up to TLS 1.2, lead to a root of `--roots`: `ok`, or \
+         why not, in OpenSSL's words.",
     ),
 ];
 

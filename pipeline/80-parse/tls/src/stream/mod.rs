@@ -7,7 +7,7 @@ use crate::buffers::OF_TLS;
 use crate::facts::{Facts, Notes};
 use crate::pages::{Page, PageOf, Pages};
 use crate::pools::Blocks;
-use crate::schema::TLS;
+use crate::schema::{TLS, VALIDATED};
 use crate::x509::{Told, Trust, X509};
 use dtls::is_dtls;
 use flowpin_counters::{Loss, Losses};
@@ -67,6 +67,15 @@ impl Parser for Tls {
             left_out: 0,
             trust: setup.shared(),
         })
+    }
+
+    fn schemas(setup: &ParserSetup) -> Vec<&MessageSchema> {
+        let own = if setup.parse.roots.is_some() {
+            &VALIDATED
+        } else {
+            &TLS
+        };
+        vec![own, &X509]
     }
 
     fn begin(&mut self, begin: Begin, _: impl FnOnce() -> Ends) -> Option<u32> {
