@@ -213,6 +213,12 @@ fn check(args: &CheckArgs) -> Result<Exit, Failure> {
         CheckError::Capture(_) => Failure::unreadable(error),
         _ => Failure::failed(error),
     })?;
+    if answer.lines == 0 {
+        return Err(Failure::failed(anyhow!(
+            "the program wrote no line about the capture, so there is nothing to compare: name its \
+             output with {{out}}, and see --ignore"
+        )));
+    }
     print(&verdict(&answer, args))?;
     Ok(match answer.is_affine() {
         true => Exit::Done,

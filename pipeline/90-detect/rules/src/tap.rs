@@ -197,7 +197,12 @@ impl Tap {
                 .used
                 .iter()
                 .filter(|buffer| match buffer.info().source {
-                    BufferSource::Column(name, of) => name == schema.name && of == path,
+                    // What only clients send is not what an answer repeats of it.
+                    BufferSource::Column(name, of) => {
+                        let is_repeated =
+                            schema.from_server && buffer.info().to_server == Some(true);
+                        name == schema.name && of == path && !is_repeated
+                    }
                     _ => false,
                 });
             found.extend(buffers.map(|&buffer| (at, Which::Buffer(buffer))));

@@ -47,7 +47,9 @@ impl Side {
             known.1 = known.1.max(until);
             return is_new;
         }
-        let at = usize::from(self.next_alerted) % ALERTED_MAX;
+        // One that says nothing any more, or the oldest.
+        let free = self.alerted.iter().position(|one| one.1 <= start);
+        let at = free.unwrap_or(usize::from(self.next_alerted) % ALERTED_MAX);
         if let Some(place) = self.alerted.get_mut(at) {
             *place = (rule, until);
         }
@@ -180,11 +182,11 @@ const BITS_MAX: usize = 16;
 /// Numbers of one connection.
 const INTS_MAX: usize = 4;
 /// Rules whose alerts are remembered: the last ones.
-const ALERTED_MAX: usize = 4;
+const ALERTED_MAX: usize = 16;
 
 #[cfg(test)]
 mod tests {
-    use super::{BITS_MAX, Connection, Side};
+    use super::{ALERTED_MAX, BITS_MAX, Connection, Side};
     use flowpin_rule::{BitAction, Comparison, IntOp, Variant};
 
     /// Bits and numbers change as rules say, and what has no room is told.
@@ -212,5 +214,22 @@ mod tests {
         assert!(!side.alerts(7, 50, 150));
         assert!(side.alerts(8, 50, 150));
         assert!(side.alerts(7, 150, 200));
+    }
+
+    /// Many rules that fit the same bytes alert once each, window by window.
+    #[test]
+    fn many_rules_alert_once_each() {
+        let mut side = Side::default();
+        for window in 0..100 {
+            for rule in 0..ALERTED_MAX as u32 {
+                assert_eq!(
+                    side.alerts(rule, window, window + 200),
+                    window == 0,
+                    "{rule}"
+                );
+            }
+        }
+        // Places of what is past are free for others.
+        assert!(side.alerts(99, 1000, 1200) && !side.alerts(99, 1001, 1200));
     }
 }
