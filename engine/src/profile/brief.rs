@@ -10,9 +10,6 @@ use crate::worker::identify::IdentifyRules;
 use flowpin_config::{Cut, Input, Plan};
 use flowpin_cpu::tsc;
 
-/// Shorter inputs are finished before threads would pay for measuring.
-const INPUT_BYTES_MIN: u64 = 256 << 20;
-
 /// Pieces that each pipeline is measured with, after as many to warm up: 8 MiB of a long input, and
 /// fewer of a shorter one, so that measuring takes a few per cent of the run.
 // PERF: 1,000,001 packets of 105 bytes (121 MB), 2-core virtual EPYC: with 8 MiB always, measuring
@@ -30,17 +27,14 @@ const PIECES_MAX: usize = 32;
 
 /// The costs of the stages a packet, as [`super::profile`] finds them, but from the first megabytes
 /// and three pipelines: up to the dispatch, up to the checksums, all; and the cost of handing over.
-/// None if the input cannot be read twice or is too short, or if other processes use the
-/// processors. Nothing is written.
+/// None if the input cannot be read twice, or if other processes use the processors. Nothing is
+/// written.
 pub(crate) fn brief(plan: &Plan, known: Option<&IdentifyRules>) -> Option<Rule> {
     if plan.inputs.contains(&Input::Stdin) {
         return None;
     }
     let control = Control::default();
     let bytes = open(plan, &control).ok()?.progress().bytes_total?;
-    if bytes < INPUT_BYTES_MIN {
-        return None;
-    }
     let plan = &quiet(plan);
     let all = layers(plan);
     let pieces = pieces(bytes);

@@ -237,13 +237,10 @@ fn run_into(
     if let Some(known) = known {
         known.report_refused(progress);
     }
-    // A pipe cannot be read twice.
-    let is_repeatable = source.progress().bytes_total.is_some();
     let unpin = Unpin::new();
     let cores = unpin.0.len().max(1);
-    let (shape, cut) = Shape::choose(plan, cores, || {
-        is_repeatable.then(|| profile::brief(plan, known)).flatten()
-    });
+    let input_bytes = source.progress().bytes_total;
+    let (shape, cut) = Shape::choose(plan, cores, input_bytes, || profile::brief(plan, known));
     let plan = &Plan {
         cut,
         ..plan.clone()
