@@ -299,7 +299,10 @@ mod tests {
         let (shape, cut) = Shape::choose(&plan, 8, LONG, || Some(rule));
         assert_eq!((shape.as_asked(), cut), (proposed.shape, proposed.cut));
         assert_eq!(cut, Cut::L3, "who describes a packet has its bytes at hand");
-        assert_eq!(Shape::choose(&plan, 1, LONG, || Some(rule)).0, Shape::Single);
+        assert_eq!(
+            Shape::choose(&plan, 1, LONG, || Some(rule)).0,
+            Shape::Single
+        );
         assert_eq!(Shape::choose(&plan, 8, LONG, || None).0, Shape::Single);
         let plan = Plan {
             pipeline: PipelineShape::InputAndWorkers(2),
