@@ -35,10 +35,10 @@ use crate::grammars;
 use crate::progress::Bar;
 use crate::signals::Signals;
 use crate::tell::tell;
-use flowpin_config::{Plan, Settings};
+use flowpin_config::{Format, OutputPlan, Plan, Settings};
 use flowpin_engine::{InputReport, ProgressSink, RunReport, Wanted};
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The plan from the defaults, the file that `-c` names, and the flags.
 fn plan(input: &InputArgs, flags: anyhow::Result<Settings>) -> Result<Plan, Failure> {
@@ -69,25 +69,52 @@ fn require_input(plan: &Plan) -> Result<(), Failure> {
             "no input: name a capture or a directory with `-r`, or use `-r -` for standard input"
         )));
     }
-    if plan.live.record.is_some() && !plan.is_live() {
-        return Err(Failure::usage(anyhow::anyhow!(
-            "`-w` records what is captured from an interface (`-i`); `flowpin slice -w FILE` \
-             writes packets of a capture"
-        )));
+    match without_effect(plan) {
+        Some(why) => Err(Failure::usage(anyhow::anyhow!(why))),
+        None => Ok(()),
     }
-    let live = &plan.live;
+}
+
+/// What an option that would do nothing lacks: who gave it expects something of it.
+fn without_effect(plan: &Plan) -> Option<&'static str> {
+    let (live, output) = (&plan.live, &plan.output);
     let divides = live.record_every_ns.is_some() || live.record_bytes_max.is_some();
-    if divides && live.record.is_none() {
-        return Err(Failure::usage(anyhow::anyhow!(
-            "`--write-rotate` divides a recording: name it with `-w FILE`"
-        )));
-    }
-    if live.record_keep.is_some() && !divides {
-        return Err(Failure::usage(anyhow::anyhow!(
-            "`--write-keep` counts the files of `--write-rotate`: give that, too"
-        )));
-    }
-    Ok(())
+    let has_eve = output.to_stdout || output.formats.contains(&Format::Eve);
+    let is_default = output.stats_every_ns == OutputPlan::default().stats_every_ns;
+    let all = [
+        (
+            live.record.is_some() && !plan.is_live(),
+            "`-w` records what is captured from an interface (`-i`); `flowpin slice -w FILE` \
+             writes packets of a capture",
+        ),
+        (
+            divides && live.record.is_none(),
+            "`--write-rotate` divides a recording: name it with `-w FILE`",
+        ),
+        (
+            live.record_keep.is_some() && !divides,
+            "`--write-keep` counts the files of `--write-rotate`: give that, too",
+        ),
+        (
+            output.netflow && !has_eve,
+            "`--netflow` adds events to EVE JSON: add it to `--format`",
+        ),
+        (
+            output.stats.is_none() && !is_default,
+            "`--stats-every` is the interval of `--stats`: name its file with `--stats FILE`",
+        ),
+        (
+            output.stats.as_deref() == Some(Path::new("-")),
+            "`--stats` needs a file of its own: standard output is that of the summary, or of \
+             records (`/dev/stderr` is a file)",
+        ),
+        (
+            !plan.rules.variables.is_empty() && plan.rules.files.is_empty(),
+            "`--var` is a variable of rules: name them with `-S PATH`",
+        ),
+    ];
+    let found = all.into_iter().find(|(is_so, _)| *is_so);
+    found.map(|(_, why)| why)
 }
 
 /// The connection that `text` names: by uid, flow_id or Community ID.

@@ -353,6 +353,18 @@ fn what_makes_no_sense_is_refused() {
             2,
             "`--write-rotate`",
         ),
+        (
+            &["-r", "x", "--stats-every", "1s"],
+            2,
+            "with `--stats FILE`",
+        ),
+        (&["-r", "x", "--stats", "-"], 2, "a file of its own"),
+        (&["-r", "x", "--var", "A=1"], 2, "with `-S PATH`"),
+        (
+            &["-r", "x", "--netflow", "--format", "zeek"],
+            2,
+            "add it to `--format`",
+        ),
         (&["-i", "a/b"], 2, "is no interface"),
         (&["-i", "lo", "-s", "0"], 2, "must be more than 0"),
     ] {
