@@ -3,6 +3,15 @@ struct flowpin_core *flowpin_self(void);
 int flowpin_once(void);
 int flowpin_core_number(void);
 
+/* Whether this thread belongs to a stage; all stages are one if the program is not divided. */
+int flowpin_in_stage(int stage);
+/* Room for a call that the stage is to run, with this many bytes; null if it is to be made here. */
+void *flowpin_hand_on(int stage, unsigned key, void (*run)(struct flowpin_core *, void *),
+                      unsigned long size);
+void flowpin_handed_on(void);
+/* The key of an IP packet: 0 by the pair of addresses, 1 with ports, 2 by the source. */
+unsigned flowpin_key_of(int kind, const void *packet, unsigned long length);
+
 /* Functions of libraries that keep state, one for each core. */
 struct _IO_FILE;
 struct tm;
@@ -32,6 +41,11 @@ int flowpin_rand(void);
 void flowpin_srand(unsigned seed);
 long flowpin_random(void);
 void flowpin_srandom(unsigned seed);
+void *flowpin_malloc(unsigned long size);
+void *flowpin_calloc(unsigned long count, unsigned long size);
+void *flowpin_realloc(void *memory, unsigned long size);
+void flowpin_free(void *memory);
+char *flowpin_strdup(const char *text);
 int flowpin_fork(void);
 int flowpin_daemon(int keeps_directory, int keeps_output);
 void flowpin_exit(int code) __attribute__((noreturn));

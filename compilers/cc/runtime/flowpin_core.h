@@ -30,7 +30,19 @@ struct flowpin_worker {
   int argc;
   char **argv;
   int code;
-  struct flowpin_ring ring;
+  /* Its stage, its number there, the rings that it reads, and for each stage those that it fills. */
+  int stage;
+  int way;
+  struct flowpin_ring **inputs;
+  int input_count;
+  struct flowpin_ring **outputs[FLOWPIN_STAGES_MAX];
+  struct flowpin_ring *reads; /* the ring of the element that it has */
+  struct pcap_pkthdr header;  /* of the packet that it works on, and its number */
+  unsigned long sequence;
+  unsigned long ticked; /* the number of the last tick */
+  unsigned long taken;  /* elements */
+  int owes_end;         /* the stages after it do not know yet that its packets have ended */
+  int discards;         /* what comes until the end is not run */
   struct flowpin_part *parts;
   FILE *out;
   char is_foreign[FLOWPIN_DESCRIPTORS];
@@ -49,6 +61,7 @@ struct flowpin_worker {
 extern _Thread_local struct flowpin_worker *flowpin_worker;
 /* How many cores there are. */
 extern int flowpin_ways;
+extern int flowpin_stage_ways[FLOWPIN_STAGES_MAX];
 
 /* Serial phases: one worker after another runs, from its start or its last packet to its next
  * call for a packet, or its end. Packets come when all have got there. */
@@ -61,6 +74,13 @@ void flowpin_source_opened(pcap_t *capture);
 
 /* What ends a sequential program's reading ends it for all cores. */
 extern _Atomic int flowpin_stops_input;
+
+/* The next element for a worker, in the order of packets; null at the end, or if there is none. */
+struct flowpin_element *flowpin_next_input(struct flowpin_worker *worker, int waits, int *is_end);
+/* All that later stages are to know: what was put, and that nothing older follows. */
+void flowpin_promise(struct flowpin_worker *worker, unsigned long sequence);
+/* A tick, or the end, to all workers of later stages. */
+void flowpin_hand_all(struct flowpin_worker *worker, enum flowpin_kind kind);
 
 void flowpin_note_descriptors(struct flowpin_worker *worker);
 enum flowpin_mark { FLOWPIN_AT_PACKETS, FLOWPIN_AT_END, FLOWPIN_AT_ONCE };

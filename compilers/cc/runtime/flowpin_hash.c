@@ -37,11 +37,18 @@ static int has_ports(unsigned protocol) {
   return protocol == 6 || protocol == 17 || protocol == 132;
 }
 
+static unsigned of_source(const unsigned char *source, unsigned length) {
+  unsigned hash = 1;
+  for (unsigned at = 0; at + 2 <= length; at += 2) hash = mix(hash, be16(source + at));
+  return hash;
+}
+
 static unsigned of_ip4(enum flowpin_key key, const unsigned char *ip, unsigned length, int depth) {
   if (length < 20) return 0;
   unsigned header = (ip[0] & 15u) * 4, protocol = ip[9];
   int is_fragment = (be16(ip + 6) & 0x3fff) != 0;
   if (header < 20) return 0;
+  if (key == FLOWPIN_SOURCE) return of_source(ip + 12, 4);
   /* RFC 792: an error quotes the packet that it is about, and belongs to its connection. */
   if (protocol == 1 && !is_fragment && depth == 0 && length >= header + 8 + 20) {
     unsigned type = ip[header];
@@ -56,6 +63,7 @@ static unsigned of_ip4(enum flowpin_key key, const unsigned char *ip, unsigned l
 
 static unsigned of_ip6(enum flowpin_key key, const unsigned char *ip, unsigned length) {
   if (length < 40) return 0;
+  if (key == FLOWPIN_SOURCE) return of_source(ip + 8, 16);
   int by_ports = key == FLOWPIN_FOUR_TUPLE && has_ports(ip[6]) && length >= 44;
   return of_ends(ip + 8, ip + 24, 16, by_ports ? ip + 40 : 0);
 }
@@ -93,6 +101,8 @@ static unsigned before_ip(int link_type, const unsigned char *frame, unsigned le
   }
 }
 
+unsigned flowpin_key_of(int kind, const void *packet, unsigned long length);
+
 unsigned flowpin_hash(enum flowpin_key key, int link_type, const unsigned char *frame,
                       unsigned length) {
   unsigned at = before_ip(link_type, frame, length);
@@ -101,4 +111,8 @@ unsigned flowpin_hash(enum flowpin_key key, int link_type, const unsigned char *
   hash ^= hash >> 16;
   hash *= 0x85ebca6bu;
   return hash ^ hash >> 13;
+}
+
+unsigned flowpin_key_of(int kind, const void *packet, unsigned long length) {
+  return packet ? flowpin_hash((enum flowpin_key)kind, 12, packet, (unsigned)length) : 0;
 }

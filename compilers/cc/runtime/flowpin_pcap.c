@@ -125,8 +125,29 @@ int flowpin_pcap_setfilter(pcap_t *capture, struct bpf_program *filter) {
 }
 
 static void release(struct flowpin_worker *worker) {
-  if (worker->held) flowpin_ring_take(&worker->ring, worker->held);
+  if (worker->held) flowpin_ring_take(worker->reads, worker->held);
   worker->held = 0;
+}
+
+/* What time it is, for a program that asks for it, before something that happened later. */
+static void pass_time(struct flowpin_worker *worker, struct flowpin_element *element) {
+  if (flowpin_program.tick && flowpin_program.tick_stage == worker->stage)
+    flowpin_program.tick(worker->core, &element->header.ts);
+}
+
+static void tick(struct flowpin_worker *worker, struct flowpin_element *element) {
+  /* It comes from each worker of the stage before. */
+  if (worker->ticked == element->sequence) return;
+  worker->ticked = element->sequence;
+  worker->sequence = element->sequence;
+  worker->header = element->header;
+  pass_time(worker, element);
+  flowpin_hand_all(worker, FLOWPIN_TICK);
+}
+
+static void run_call(struct flowpin_worker *worker, struct flowpin_element *element) {
+  pass_time(worker, element);
+  element->run(worker->core, element + 1);
 }
 
 /* The next packet that the filter lets through; null at the end, or if there is none now. */
@@ -139,32 +160,39 @@ static struct flowpin_element *next(struct flowpin_worker *worker, int waits, in
   if (!worker->is_in_packets) flowpin_packets_begin();
   release(worker);
   for (;;) {
-    struct flowpin_element *element = flowpin_ring_next(&worker->ring, waits);
-    if (!element) return 0;
-    switch (element->kind) {
-      case FLOWPIN_TICK:
-        if (flowpin_program.tick) flowpin_program.tick(worker->core, &element->header.ts);
-        break;
-      case FLOWPIN_END:
-        flowpin_ring_take(&worker->ring, element);
-        worker->is_at_end = *is_end = 1;
-        flowpin_packets_end();
-        return 0;
-      default:
-        if (!worker->filter.bf_insns ||
-            pcap_offline_filter(&worker->filter, &element->header, (unsigned char *)(element + 1))) {
-          worker->held = element;
-          return element;
-        }
+    struct flowpin_element *element = flowpin_next_input(worker, waits, is_end);
+    if (*is_end) {
+      worker->is_at_end = 1;
+      flowpin_packets_end();
+      return 0;
     }
-    flowpin_ring_take(&worker->ring, element);
+    if (!element) return 0;
+    if (element->kind == FLOWPIN_TICK) {
+      tick(worker, element);
+      flowpin_ring_take(worker->reads, element);
+      continue;
+    }
+    worker->sequence = element->sequence;
+    worker->header = element->header;
+    if (element->kind == FLOWPIN_CALL) {
+      if (!worker->discards) run_call(worker, element);
+    } else if (!worker->filter.bf_insns ||
+               pcap_offline_filter(&worker->filter, &element->header,
+                                   (unsigned char *)(element + 1))) {
+      worker->held = element;
+      return element;
+    }
+    flowpin_ring_take(worker->reads, element);
+    if (worker->stops) worker->discards = 1;
   }
 }
 
 /* After pcap_breakloop the program asks for no more: what is left of its share goes by. */
 static void drain(struct flowpin_worker *worker) {
   int is_end = 0;
+  worker->discards = 1;
   while (!is_end) next(worker, 1, &is_end);
+  worker->discards = 0;
 }
 
 int flowpin_pcap_loop(pcap_t *capture, int count, pcap_handler handler, unsigned char *user) {

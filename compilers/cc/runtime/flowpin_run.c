@@ -1,5 +1,8 @@
 /* The run-time's main function: cores, their serial and parallel phases, the input.
  *
+ * A program in several stages has cores for each of them. All run the whole program; packets come
+ * to the first stage's, and a cut hands calls on to the cores of a later one.
+ *
  *   serial     core 0, then core 1, … each runs from its start to its first call for a packet
  *   parallel   this thread reads the capture and gives each packet to its core
  *   serial     core 0, then core 1, … each runs from its last packet to its end
@@ -30,6 +33,8 @@ static int turn;           /* whose serial phase it is; `flowpin_ways`: packets 
 static int finished_count; /* workers that have ended */
 static int *finished;
 static int packets_count;  /* workers that wait for packets */
+static int packets_round;  /* how often packets have begun to come */
+static int first_count;    /* of them, those of the first stage */
 static int once_count;     /* workers that wait at a statement that runs once */
 static int once_round;     /* how often all have got to one */
 static int once_first;     /* who runs it */
@@ -63,25 +68,42 @@ static void wait_turn(int number) {
   while (turn != number) pthread_cond_wait(&changed, &lock);
 }
 
+/* Later stages wait for what a core hands on after its packets, too: they hear of the end when it
+ * goes on to something else. */
+static void tell_end(struct flowpin_worker *worker) {
+  if (!worker->owes_end) return;
+  worker->owes_end = 0;
+  flowpin_hand_all(worker, FLOWPIN_END);
+}
+
 void flowpin_packets_begin(void) {
   struct flowpin_worker *worker = flowpin_worker;
+  tell_end(worker);
+  worker->owes_end = 1;
+  worker->discards = 0;
+  for (int input = 0; input < worker->input_count; input++) worker->inputs[input]->is_ended = 0;
   flowpin_mark(worker, FLOWPIN_AT_PACKETS);
   worker->is_in_packets = 1;
   pthread_mutex_lock(&lock);
   packets_count++;
+  first_count += worker->stage == 0;
+  int round = packets_round;
   pass_turn(worker->number + 1);
   /* Nothing runs in parallel before all are here: what is set once is set. */
-  while (turn != flowpin_ways) pthread_cond_wait(&changed, &lock);
+  while (packets_round == round) pthread_cond_wait(&changed, &lock);
   pthread_mutex_unlock(&lock);
 }
 
 void flowpin_packets_end(void) {
   struct flowpin_worker *worker = flowpin_worker;
   flowpin_mark(worker, FLOWPIN_AT_END);
+  /* While it waits for its turn, later stages are not to wait for it. */
+  flowpin_promise(worker, worker->sequence);
   worker->is_in_packets = 0;
   worker->had_packets = 1;
   pthread_mutex_lock(&lock);
   packets_count--;
+  first_count -= worker->stage == 0;
   pthread_cond_broadcast(&changed);
   wait_turn(worker->number);
   pthread_mutex_unlock(&lock);
@@ -94,6 +116,7 @@ int flowpin_once(void) {
   if (!worker) return 1;
   if (!worker->had_packets || worker->is_in_packets) return worker->number == 0;
   flowpin_mark(worker, FLOWPIN_AT_ONCE);
+  tell_end(worker);
   pthread_mutex_lock(&lock);
   if (flowpin_program.reduce) flowpin_program.reduce(worker->core, 0);
   int round = once_round;
@@ -114,10 +137,13 @@ void flowpin_finish(int code) {
     exit(code);
   }
   worker->code = code;
-  flowpin_ring_abandon(&worker->ring);
+  tell_end(worker);
+  for (int input = 0; input < worker->input_count; input++)
+    flowpin_ring_abandon(worker->inputs[input]);
   pthread_mutex_lock(&lock);
   if (worker->is_in_packets) {
     packets_count--;
+    first_count -= worker->stage == 0;
     atomic_store(&flowpin_stops_input, 1);
   }
   finished[worker->number] = 1;
@@ -183,23 +209,37 @@ static char **copy_of(int argc, char **argv) {
   return copy;
 }
 
+static int first_ways; /* cores of the first stage */
+static unsigned long sequence;
+
 static void give(struct flowpin_worker *worker, enum flowpin_kind kind,
                  const struct pcap_pkthdr *header, const unsigned char *data) {
-  if (flowpin_ring_put(&worker->ring, kind, header, data))
-    flowpin_die("a packet is larger than half a core's ring");
+  struct flowpin_ring *ring = worker->inputs[0];
+  unsigned long length = kind == FLOWPIN_PACKET ? header->caplen : 0;
+  if (!flowpin_ring_fits(ring, length)) flowpin_die("a packet is larger than half a core's ring");
+  struct flowpin_element *element = flowpin_ring_reserve(ring, sequence, length);
+  if (!element) return;
+  element->kind = kind;
+  element->header = *header;
+  if (length) memcpy(element + 1, data, length);
+  flowpin_ring_commit(ring, element);
+}
+
+static void promise_all(void) {
+  for (int number = 0; number < first_ways; number++)
+    flowpin_ring_flush(workers[number].inputs[0], sequence);
 }
 
 static void give_all(enum flowpin_kind kind, const struct pcap_pkthdr *header) {
-  for (int number = 0; number < flowpin_ways; number++) {
-    give(&workers[number], kind, header, 0);
-    flowpin_ring_flush(&workers[number].ring);
-  }
+  sequence++;
+  for (int number = 0; number < first_ways; number++) give(&workers[number], kind, header, 0);
+  promise_all();
 }
 
 /* While an interface is silent, what has come is shown to the cores, and a stop is noticed. */
 static void wait_for_interface(pcap_t *capture) {
   struct pollfd one = {pcap_get_selectable_fd(capture), POLLIN, 0};
-  for (int number = 0; number < flowpin_ways; number++) flowpin_ring_flush(&workers[number].ring);
+  promise_all();
   poll(&one, 1, 20);
 }
 
@@ -221,7 +261,9 @@ static void dispatch(pcap_t *capture) {
       continue;
     }
     unsigned hash = flowpin_hash(flowpin_program.key, link_type, data, header->caplen);
-    give(&workers[hash % (unsigned)flowpin_ways], FLOWPIN_PACKET, header, data);
+    sequence++;
+    give(&workers[hash % (unsigned)first_ways], FLOWPIN_PACKET, header, data);
+    if (sequence % 256 == 0 && flowpin_program.stage_count > 1) promise_all();
     last = *header;
     if (flowpin_program.tick) {
       long now = header->ts.tv_sec * 1000000L + header->ts.tv_usec;
@@ -245,35 +287,116 @@ static int wait_for_packets(void) {
     pthread_cond_wait(&changed, &lock);
   }
   int comes = finished_count < flowpin_ways;
+  packets_round += comes;
+  pthread_cond_broadcast(&changed);
   pthread_mutex_unlock(&lock);
   return comes;
 }
 
-static int ways(void) {
+/* What is to be said of one stage: `tcp=4` in FLOWPIN_WAYS, or a number for all that have none. */
+static long wish_for(const struct flowpin_stage *stage) {
   const char *wish = getenv("FLOWPIN_WAYS");
-  long count = wish ? strtol(wish, 0, 10) : flowpin_program.ways;
-  if (!wish && !count) count = sysconf(_SC_NPROCESSORS_ONLN);
+  size_t length = strlen(stage->name);
+  long general = 0;
+  while (wish && *wish) {
+    char *end;
+    if (!strncmp(wish, stage->name, length) && wish[length] == '=')
+      return strtol(wish + length + 1, 0, 10);
+    if (strspn(wish, "0123456789") > 0) general = strtol(wish, &end, 10);
+    wish = strchr(wish, ',');
+    if (wish) wish++;
+  }
+  return stage->ways ? stage->ways : general;
+}
+
+static int ways(const struct flowpin_stage *stage) {
+  const char *wish = getenv("FLOWPIN_WAYS");
+  long count = flowpin_program.stage_count > 1 ? wish_for(stage)
+               : wish                          ? strtol(wish, 0, 10)
+                                               : flowpin_program.ways;
+  if (!count && !wish) count = sysconf(_SC_NPROCESSORS_ONLN);
   if (count < 1 || count > WAYS_MAX) flowpin_die("FLOWPIN_WAYS is to be from 1 to 256");
   return (int)count;
 }
 
+static struct flowpin_ring *new_ring(int rings_of_stage) {
+  unsigned long bytes = RING_BYTES;
+  while (rings_of_stage > 4 && bytes > (1ul << 20)) bytes /= 2, rings_of_stage /= 2;
+  struct flowpin_ring *ring = aligned_alloc(128, (sizeof *ring + 127) & ~127ul);
+  if (!ring || flowpin_ring_make(ring, bytes)) flowpin_die("no memory for a ring");
+  return ring;
+}
+
+/* Rings of one producer are a circle: before it waits at one, it shows what is in all. */
+static void join(struct flowpin_ring *first, struct flowpin_ring *ring) {
+  ring->sibling = first->sibling;
+  first->sibling = ring;
+}
+
+static void add_input(struct flowpin_worker *worker, struct flowpin_ring *ring) {
+  size_t size = (size_t)(worker->input_count + 1) * sizeof *worker->inputs;
+  worker->inputs = realloc(worker->inputs, size);
+  if (!worker->inputs) flowpin_die("no memory for a ring");
+  worker->inputs[worker->input_count++] = ring;
+}
+
+/* Rings from the reader to the first stage, and from each stage to those that it hands on to. */
+static void connect_stages(const int *counts, const int *starts) {
+  for (int number = 0; number < counts[0]; number++) {
+    add_input(&workers[number], new_ring(counts[0]));
+    if (number) join(workers[0].inputs[0], workers[number].inputs[0]);
+  }
+  for (int to = 1; to < flowpin_program.stage_count; to++)
+    for (int from = 0; from < to; from++) {
+      if (!(flowpin_program.stages[to].from >> from & 1)) continue;
+      for (int way = 0; way < counts[from]; way++) {
+        struct flowpin_worker *worker = &workers[starts[from] + way], *target = &workers[starts[to]];
+        struct flowpin_ring **rings = calloc((size_t)counts[to], sizeof *rings);
+        if (!rings) flowpin_die("no memory for a ring");
+        worker->outputs[to] = rings;
+        for (int number = 0; number < counts[to]; number++, target++) {
+          rings[number] = new_ring(counts[from] * counts[to]);
+          add_input(target, rings[number]);
+          for (int other = 1; other <= to; other++)
+            if (worker->outputs[other] && worker->outputs[other][0] != rings[number]) {
+              join(worker->outputs[other][0], rings[number]);
+              break;
+            }
+        }
+      }
+    }
+}
+
+int flowpin_stage_ways[FLOWPIN_STAGES_MAX];
+
 int main(int argc, char **argv) {
-  flowpin_ways = ways();
-  if (flowpin_ways == 1) {
+  int starts[FLOWPIN_STAGES_MAX] = {0};
+  const char *divided = getenv("FLOWPIN_STAGES");
+  int is_divided = flowpin_program.stage_count > 1 && !(divided && !strcmp(divided, "0"));
+  for (int stage = 0; stage < flowpin_program.stage_count; stage++) {
+    starts[stage] = flowpin_ways;
+    flowpin_stage_ways[stage] = ways(&flowpin_program.stages[stage]);
+    flowpin_ways += flowpin_stage_ways[stage];
+  }
+  first_ways = flowpin_stage_ways[0];
+  if (flowpin_program.stage_count > 1 ? !is_divided : flowpin_ways == 1) {
     self = new_core();
     return flowpin_program.start(self, argc, argv);
   }
+  if (flowpin_ways > WAYS_MAX) flowpin_die("all stages together may have 256 cores");
   workers = calloc((size_t)flowpin_ways, sizeof *workers);
   finished = calloc((size_t)flowpin_ways, sizeof *finished);
   if (!workers || !finished) flowpin_die("no memory for workers");
   for (int number = 0; number < flowpin_ways; number++) {
     struct flowpin_worker *worker = &workers[number];
     worker->number = number;
+    for (int stage = 0; stage < flowpin_program.stage_count; stage++)
+      if (number >= starts[stage]) worker->stage = stage;
+    worker->way = number - starts[worker->stage];
     worker->argc = argc;
     worker->argv = copy_of(argc, argv);
-    if (flowpin_ring_make(&worker->ring, RING_BYTES)) flowpin_die("no memory for a ring");
-    worker->ring.capacity = RING_BYTES;
   }
+  connect_stages(flowpin_stage_ways, starts);
   sigset_t all;
   sigfillset(&all);
   sigdelset(&all, SIGSEGV);
@@ -289,7 +412,7 @@ int main(int argc, char **argv) {
     if (!capture) flowpin_die("packets are asked for, but the first core has no capture open");
     dispatch(capture);
     pthread_mutex_lock(&lock);
-    while (packets_count > 0) pthread_cond_wait(&changed, &lock);
+    while (first_count > 0) pthread_cond_wait(&changed, &lock);
     opened = 0;
     pass_turn(0);
     pthread_mutex_unlock(&lock);

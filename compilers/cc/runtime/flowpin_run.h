@@ -8,7 +8,15 @@
 struct flowpin_core;
 
 /* By what packets are given to cores; both directions of a connection have the same key. */
-enum flowpin_key { FLOWPIN_IP_PAIR, FLOWPIN_FOUR_TUPLE };
+enum flowpin_key { FLOWPIN_IP_PAIR, FLOWPIN_FOUR_TUPLE, FLOWPIN_SOURCE };
+
+/* Where the program is divided. */
+#define FLOWPIN_STAGES_MAX 8
+struct flowpin_stage {
+  const char *name;
+  int ways; /* as below */
+  unsigned from; /* a bit for each stage that hands calls on to this one */
+};
 
 struct flowpin_program {
   size_t core_size;                                      /* bytes of a core's state */
@@ -17,6 +25,9 @@ struct flowpin_program {
   void (*reduce)(struct flowpin_core *, int);            /* 0: adds to the sums; 1: takes them */
   void (*tick)(struct flowpin_core *, struct timeval *); /* packet time has passed; may be null */
   long tick_us;                                          /* how often */
+  int tick_stage;                                        /* which stage it is for */
+  const struct flowpin_stage *stages;                    /* packets come to the first */
+  int stage_count;
   enum flowpin_key key;
   int ways; /* cores, unless FLOWPIN_WAYS says it; 0: as many as there are */
 };

@@ -29,5 +29,5 @@ pub use classify::{Closure, Decision, Hidden, Verdict, decide, hidden};
 pub use collect::{ReadError, collect};
 pub use program::{SourceUnit, Sources, SourcesError};
 pub use report::{Conflict, CutReport, Report, cut, cut_text, report, text as report_text};
-pub use rewrite::{Backend, Output, OutputFile, Refusal, transform, verify};
+pub use rewrite::{Alloc, Backend, Choices, Fifo, Output, OutputFile, Refusal, transform, verify};
 pub use scanner::{PushScanner, ScannerError, push_scanner};

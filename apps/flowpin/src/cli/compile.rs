@@ -68,6 +68,14 @@ pub(crate) struct TransformArgs {
     #[arg(long, value_name = "BACKEND", default_value = "context")]
     pub(crate) backend: StateBackend,
 
+    /// How threads exchange packets and calls
+    #[arg(long, value_name = "FIFO", default_value = "flowpin")]
+    pub(crate) fifo: RingKind,
+
+    /// Where the program's memory comes from
+    #[arg(long, value_name = "ALLOC", default_value = "libc")]
+    pub(crate) alloc: Memory,
+
     /// Replace files of an earlier output
     #[arg(long)]
     pub(crate) force: bool,
@@ -80,6 +88,26 @@ pub(crate) enum StateBackend {
     Context,
     /// Variables become `__thread`: few changes, to compare with
     Thread,
+}
+
+/// How threads exchange packets and calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RingKind {
+    /// Counters of bytes, shown in runs and remembered
+    Flowpin,
+    /// Lamport's ring: counters shown and read with each element
+    Lamport,
+    /// FastForward: slots that are empty or not, without counters
+    Fastforward,
+}
+
+/// Where the program's memory comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Memory {
+    /// The C library
+    Libc,
+    /// A pool for each core, without locks
+    Pool,
 }
 
 /// The options of `flowpin cc scanner`.

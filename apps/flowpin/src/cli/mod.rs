@@ -20,7 +20,8 @@ mod value;
 
 pub(crate) use advice::advise;
 pub(crate) use compile::{
-    CcCommand, CheckArgs, PartKey, ReportArgs, ScannerArgs, SourceArgs, StateBackend, TransformArgs,
+    CcCommand, CheckArgs, Memory, PartKey, ReportArgs, RingKind, ScannerArgs, SourceArgs,
+    StateBackend, TransformArgs,
 };
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use explain::ExplainArgs;

@@ -2,13 +2,16 @@
 
 use super::print;
 use crate::cli::{
-    CcCommand, CheckArgs, PartKey, ReportArgs, ScannerArgs, SourceArgs, StateBackend, TransformArgs,
+    CcCommand, CheckArgs, Memory, PartKey, ReportArgs, RingKind, ScannerArgs, SourceArgs,
+    StateBackend, TransformArgs,
 };
 use crate::exit::{Exit, Failure};
 use crate::tell::tell;
 use anyhow::{Context, anyhow};
 use flowpin_cc::model::{Model, Texts};
-use flowpin_cc::{Answer, Backend, CheckError, Key, Question, ReadError, Sources};
+use flowpin_cc::{
+    Alloc, Answer, Backend, CheckError, Choices, Fifo, Key, Question, ReadError, Sources,
+};
 use flowpin_disk::{Existing, Output, Reads};
 use std::fmt::Write as _;
 use std::fs;
@@ -72,7 +75,19 @@ fn transform(args: &TransformArgs) -> Result<Exit, Failure> {
         StateBackend::Context => Backend::Context,
         StateBackend::Thread => Backend::Thread,
     };
-    let output = match flowpin_cc::transform(&model, &texts, backend) {
+    let choices = Choices {
+        backend,
+        fifo: match args.fifo {
+            RingKind::Flowpin => Fifo::Flowpin,
+            RingKind::Lamport => Fifo::Lamport,
+            RingKind::Fastforward => Fifo::FastForward,
+        },
+        alloc: match args.alloc {
+            Memory::Libc => Alloc::Libc,
+            Memory::Pool => Alloc::Pool,
+        },
+    };
+    let output = match flowpin_cc::transform(&model, &texts, choices) {
         Ok(output) => output,
         Err(refusals) => return refused(&refusals),
     };

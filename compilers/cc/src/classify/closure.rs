@@ -17,14 +17,19 @@ pub struct Closure {
 }
 
 impl Closure {
-    /// The functions that need the context when `private` is private.
+    /// The functions that need the context when `private` is private; `others` need it anyway.
     #[must_use]
-    pub fn of(model: &Model, is_private: impl Fn(GlobalId) -> bool) -> Self {
+    pub fn of(
+        model: &Model,
+        is_private: impl Fn(GlobalId) -> bool,
+        others: impl Iterator<Item = FunctionId>,
+    ) -> Self {
         let direct: HashSet<FunctionId> = model
             .references
             .iter()
             .filter(|one| model.needs_state(one) && is_private(one.global))
             .filter_map(|one| one.inside)
+            .chain(others)
             .collect();
         let mut callers: HashMap<FunctionId, Vec<FunctionId>> = HashMap::new();
         for call in &model.calls {

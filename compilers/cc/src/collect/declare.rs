@@ -4,8 +4,8 @@ use super::Collector;
 use super::flow::Node;
 use crate::clang::{Cursor, Linkage, kind};
 use crate::model::{
-    Body, Function, FunctionDeclaration, FunctionId, Global, GlobalDeclaration, GlobalId, Place,
-    Scope,
+    Body, Function, FunctionDeclaration, FunctionId, Global, GlobalDeclaration, GlobalId, Passed,
+    Place, Scope,
 };
 
 impl Collector {
@@ -183,6 +183,11 @@ impl Collector {
         function.result = cursor.result_info().spelling;
         let types = arguments.iter().map(|one| one.type_info().spelling);
         function.parameters = types.collect();
+        let kinds = arguments
+            .iter()
+            .map(|one| Passed::of(&one.type_info().canonical));
+        function.parameter_kinds = kinds.collect();
+        function.parameter_names = arguments.iter().map(|one| one.name()).collect();
         for (number, argument) in arguments.iter().enumerate() {
             let from = Node::Parameter(id, number);
             self.flows.edge(from, Node::Value(self.key(*argument)));

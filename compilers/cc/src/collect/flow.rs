@@ -137,6 +137,9 @@ pub(super) fn resolve(model: &mut Model, flows: &Flows) {
             continue;
         }
         for (number, (_, passed)) in calls_by_pointer.get(&node).into_iter().flatten() {
+            if !model.pointer_calls[*number].fits(&model.functions[function]) {
+                continue;
+            }
             let targets = &mut model.pointer_calls[*number].targets;
             if !targets.contains(&function) {
                 targets.push(function);

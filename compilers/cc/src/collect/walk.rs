@@ -5,7 +5,7 @@ use super::flow::Node;
 use super::usage::{access, sink};
 use crate::clang::{Cursor, Linkage, kind};
 use crate::model::{
-    Access, AddressTaken, Call, FunctionId, GlobalId, LibraryVariable, Place, PointerCall,
+    Access, AddressTaken, Call, FunctionId, GlobalId, LibraryVariable, Passed, Place, PointerCall,
     Reference,
 };
 
@@ -175,6 +175,7 @@ impl Collector {
         self.model.pointer_calls.push(PointerCall {
             caller: walk.function,
             place,
+            passed: arguments.iter().map(|one| passed_as(*one)).collect(),
             text: named.map_or_else(|| callee.name(), |name| name.name()),
             targets: Vec::new(),
         });
@@ -194,6 +195,20 @@ impl Collector {
                 self.flows.edge(source.clone(), target.clone());
             }
         }
+    }
+}
+
+/// How an argument is passed.
+fn passed_as(argument: Cursor<'_>) -> Passed {
+    let mut inner = argument;
+    while let (kind::PAREN | kind::UNEXPOSED | kind::CAST, [.., child]) =
+        (inner.kind(), inner.children().as_slice())
+    {
+        inner = *child;
+    }
+    match inner.kind() {
+        clang_sys::CXCursor_IntegerLiteral => Passed::Literal,
+        _ => Passed::of(&argument.type_info().canonical),
     }
 }
 

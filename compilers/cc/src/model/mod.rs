@@ -129,6 +129,10 @@ pub struct Function {
     pub attributes: Vec<String>,
     /// Types of its parameters, as written.
     pub parameters: Vec<String>,
+    /// Their names, as its definition has them.
+    pub parameter_names: Vec<String>,
+    /// How each is passed.
+    pub parameter_kinds: Vec<Passed>,
     /// What it returns, as written.
     pub result: String,
     /// The unit that defines it.
@@ -179,6 +183,8 @@ pub struct PointerCall {
     pub place: Place,
     /// The pointer, as written.
     pub text: String,
+    /// How each argument is passed.
+    pub passed: Vec<Passed>,
     /// What it may call.
     pub targets: Vec<FunctionId>,
 }
@@ -209,6 +215,59 @@ pub struct LibraryVariable {
     pub inside: Option<FunctionId>,
     /// Where.
     pub site: Site,
+}
+
+/// How an argument is passed. A call whose arguments are passed in another way than the function
+/// takes them has no meaning (C11 6.5.2.2), so that it does not happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Passed {
+    /// A number.
+    Integer,
+    /// A literal: a number, or a null pointer.
+    Literal,
+    /// An address.
+    Pointer,
+    /// A floating-point number.
+    Floating,
+    /// Its bytes.
+    Record,
+}
+
+impl Passed {
+    pub(crate) fn of(canonical: &str) -> Self {
+        let has = |words: &[&str]| words.iter().any(|word| canonical.contains(word));
+        if has(&["*", "[", "("]) {
+            Self::Pointer
+        } else if has(&["struct ", "union "]) {
+            Self::Record
+        } else if has(&["float", "double"]) {
+            Self::Floating
+        } else {
+            Self::Integer
+        }
+    }
+
+    /// Whether what is passed so may be taken so.
+    #[must_use]
+    pub fn fits(self, parameter: Self) -> bool {
+        match (self, parameter) {
+            (Self::Literal, Self::Integer | Self::Pointer) => true,
+            (given, taken) => given == taken,
+        }
+    }
+}
+
+impl PointerCall {
+    /// Whether the call can be of this function: it takes what is passed.
+    #[must_use]
+    pub fn fits(&self, function: &Function) -> bool {
+        let taken = &function.parameter_kinds;
+        // `f()` takes anything, and a function without a body is not known.
+        let is_open = taken.is_empty() || function.is_variadic || function.body.is_none();
+        let same = taken.len() == self.passed.len();
+        let mut pairs = self.passed.iter().zip(taken);
+        is_open || (same && pairs.all(|(given, taken)| given.fits(*taken)))
+    }
 }
 
 impl Model {

@@ -42,7 +42,9 @@ pub struct Conflict {
 /// There is no such function, or several, or nothing calls it while packets come; a line
 /// `#pragma flowpin targets` names a function that is not there.
 pub fn cut(mut model: Model, texts: &Texts, function: &str) -> Result<CutReport, String> {
-    crate::rewrite::narrow(&mut model, texts)?;
+    let mut calls = std::mem::take(&mut model.pointer_calls);
+    crate::rewrite::narrow(&model, texts, &mut calls)?;
+    model.pointer_calls = calls;
     let model = &model;
     let named = |id: &FunctionId| {
         let one = model.function(*id);
@@ -118,7 +120,7 @@ fn uses(model: &Model, functions: &HashSet<FunctionId>) -> BTreeMap<GlobalId, Us
 }
 
 /// Functions that libraries call with packets: what libpcap gets; else all that libraries call.
-fn entries(model: &Model) -> Vec<FunctionId> {
+pub(crate) fn entries(model: &Model) -> Vec<FunctionId> {
     use crate::model::Sink;
     let gets = |wanted: &dyn Fn(&str) -> bool| -> Vec<FunctionId> {
         let taken = model.addresses.iter().filter(|taken| match &taken.sink {

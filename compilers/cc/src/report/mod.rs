@@ -3,6 +3,7 @@
 mod cut;
 mod text;
 
+pub(crate) use cut::entries;
 pub use cut::{Conflict, CutReport, cut, cut_text};
 pub use text::text;
 
@@ -136,7 +137,7 @@ pub struct HiddenReport {
 pub fn report(model: &Model, texts: &crate::model::Texts) -> Report {
     let decisions = decide(model);
     let is_private = |id: usize| decisions[id].verdict == Verdict::Private;
-    let closure = Closure::of(model, is_private);
+    let closure = Closure::of(model, is_private, std::iter::empty());
     Report {
         units: model
             .units

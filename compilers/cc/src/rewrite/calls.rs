@@ -17,7 +17,8 @@ pub(super) fn edit(plan: &Plan<'_>, edits: &mut Edits) {
         }
     }
     for call in &plan.model.calls {
-        if plan.closure.all.contains(&call.callee) {
+        let is_handed_on = plan.stages.cut_at(call.name.spelled).is_some();
+        if is_handed_on || plan.closure.all.contains(&call.callee) {
             argument(plan, call, edits);
         }
     }

@@ -2,7 +2,7 @@
 
 use super::edits::{Edits, Slot};
 use super::lex;
-use super::{Plan, Refusal};
+use super::{Alloc, Plan, Refusal};
 use crate::classify::{Hidden, hidden, running};
 use crate::model::{FunctionId, Place, Site};
 
@@ -37,7 +37,19 @@ fn library_name(plan: &Plan<'_>, id: FunctionId, site: &Site, is_running: bool, 
         return;
     }
     let place = site.expanded;
-    match hidden(&function.name) {
+    let is_pooled = plan.choices.alloc == Alloc::Pool;
+    let known = match POOLED.contains(&function.name.as_str()) {
+        true if is_pooled => Some(Hidden::PerCore("its pool")),
+        _ => hidden(&function.name),
+    };
+    if is_pooled && REALLOCATES.contains(&function.name.as_str()) {
+        let what = format!(
+            "{} may free memory of the program's, which the C library cannot with --alloc pool",
+            function.name
+        );
+        edits.refused.push(Refusal::new(plan.model.at(place), what));
+    }
+    match known {
         Some(Hidden::PerCore(_)) => {
             let stands = |place: &Place| {
                 let end = place.offset + function.name.len();
@@ -71,6 +83,12 @@ fn library_name(plan: &Plan<'_>, id: FunctionId, site: &Site, is_running: bool, 
         Some(Hidden::AtStart(_) | Hidden::Process(_)) | None => {}
     }
 }
+
+/// What a core's pool stands for.
+const POOLED: &[&str] = &["malloc", "calloc", "realloc", "free", "strdup"];
+
+/// Library functions that free or extend what they are given.
+const REALLOCATES: &[&str] = &["getline", "getdelim", "reallocarray", "posix_memalign"];
 
 /// `stdout` is a macro of the C library, so that its uses have no place of their own: each token
 /// of that name is one.

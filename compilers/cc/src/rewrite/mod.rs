@@ -19,6 +19,7 @@ mod lex;
 mod libraries;
 mod output;
 mod pragma;
+mod stages;
 mod thread;
 mod unit_end;
 mod variables;
@@ -34,6 +35,7 @@ use crate::model::{GlobalId, Model, Texts};
 use edits::Edits;
 use layout::Layout;
 use pragma::Pragmas;
+use stages::Stages;
 
 /// How each core gets its own state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,6 +45,48 @@ pub enum Backend {
     Context,
     /// `__thread`: few edits, used to check the other.
     Thread,
+}
+
+/// How threads exchange packets and calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fifo {
+    /// Counters of bytes, shown in runs.
+    #[default]
+    Flowpin,
+    /// Lamport's: counters shown with each element.
+    Lamport,
+    /// FastForward: no counters, slots that are empty or not.
+    FastForward,
+}
+
+/// Where the program's memory comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Alloc {
+    /// The C library.
+    #[default]
+    Libc,
+    /// A pool for each core.
+    Pool,
+}
+
+/// What the author of a run chooses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Choices {
+    /// How each core gets its own state.
+    pub backend: Backend,
+    /// How threads exchange packets and calls.
+    pub fifo: Fifo,
+    /// Where memory comes from.
+    pub alloc: Alloc,
+}
+
+impl From<Backend> for Choices {
+    fn from(backend: Backend) -> Self {
+        Self {
+            backend,
+            ..Self::default()
+        }
+    }
 }
 
 /// Why a program is refused, and where.
@@ -77,7 +121,9 @@ struct Plan<'a> {
     closure: Closure,
     layout: Layout,
     pragmas: Pragmas,
+    stages: Stages,
     backend: Backend,
+    choices: Choices,
 }
 
 impl Plan<'_> {
@@ -92,7 +138,13 @@ impl Plan<'_> {
 ///
 /// # Errors
 /// Everything that cannot be shown to be safe, each with its place.
-pub fn transform(model: &Model, texts: &Texts, backend: Backend) -> Result<Output, Vec<Refusal>> {
+pub fn transform(
+    model: &Model,
+    texts: &Texts,
+    choices: impl Into<Choices>,
+) -> Result<Output, Vec<Refusal>> {
+    let choices = choices.into();
+    let backend = choices.backend;
     let mut edits = Edits::default();
     names_are_free(model, texts, &mut edits);
     let pragmas = Pragmas::read(model, texts, &mut edits.refused);
@@ -100,7 +152,21 @@ pub fn transform(model: &Model, texts: &Texts, backend: Backend) -> Result<Outpu
     pragmas.overrule(model, &mut decisions, &mut edits.refused);
     variables::keep_groups_together(model, &mut decisions);
     let is_private = |id: GlobalId| decisions[id].verdict == Verdict::Private;
-    let mut closure = Closure::of(model, is_private);
+    let mut stages = Stages::read(model, texts, pragmas.lines(), &mut edits.refused);
+    let question = stages::Question {
+        model,
+        texts,
+        decisions: &decisions,
+        reduced: pragmas.reduced(),
+        tick: pragmas.ticked(),
+        key: match pragmas.key {
+            Some("FLOWPIN_FOUR_TUPLE") => "four_tuple",
+            Some("FLOWPIN_SOURCE") => "source",
+            _ => "ip_pair",
+        },
+    };
+    stages::check(&mut stages, &question, &mut edits.refused);
+    let mut closure = Closure::of(model, is_private, stages.callers());
     let main = main_function(model);
     match main {
         Some(main) => {
@@ -122,7 +188,9 @@ pub fn transform(model: &Model, texts: &Texts, backend: Backend) -> Result<Outpu
         closure,
         layout,
         pragmas,
+        stages,
         backend,
+        choices,
     };
     variables::refuse(&plan, &mut edits);
     calls::refuse_other_threads(&plan, &mut edits);
@@ -132,6 +200,7 @@ pub fn transform(model: &Model, texts: &Texts, backend: Backend) -> Result<Outpu
         Backend::Thread => thread::edit(&plan, &mut edits),
     }
     plan.pragmas.edit(&plan, &mut edits);
+    plan.stages.edit(&plan, &mut edits);
     unit_end::edit(&plan, &mut edits);
     let kept = kept_names(&plan);
     expand::settle(&plan, &mut edits, &kept);

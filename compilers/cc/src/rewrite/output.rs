@@ -2,7 +2,7 @@
 //! makefile.
 
 use super::edits::Edits;
-use super::{Backend, Plan};
+use super::{Alloc, Backend, Plan};
 use crate::model::{FunctionId, Model};
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -49,6 +49,10 @@ pub(crate) const RUNTIME: &[(&str, &str)] = &[
         include_str!("../../runtime/flowpin_ring.c"),
     ),
     (
+        "flowpin_stage.c",
+        include_str!("../../runtime/flowpin_stage.c"),
+    ),
+    (
         "flowpin_hash.c",
         include_str!("../../runtime/flowpin_hash.c"),
     ),
@@ -65,6 +69,18 @@ pub(crate) const RUNTIME: &[(&str, &str)] = &[
         include_str!("../../runtime/flowpin_libc.c"),
     ),
 ];
+
+/// What it holds in addition if each core has a pool of memory.
+const POOL: (&str, &str) = (
+    "flowpin_pool.c",
+    include_str!("../../runtime/flowpin_pool.c"),
+);
+
+/// The run-time's files for these choices.
+fn runtime(plan: &Plan<'_>) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let pool = (plan.choices.alloc == Alloc::Pool).then_some(POOL);
+    RUNTIME.iter().copied().chain(pool)
+}
 
 /// Where the run-time stands in the output.
 const FOLDER: &str = "flowpin";
@@ -99,14 +115,14 @@ pub(super) fn make(plan: &Plan<'_>, edits: &Edits, main: Option<FunctionId>) -> 
             is_source: false,
         });
     };
-    for (name, text) in RUNTIME {
-        add(name, (*text).to_owned());
+    for (name, text) in runtime(plan) {
+        add(name, text.to_owned());
     }
     add("flowpin_cc.h", header(plan));
     add("flowpin_program.c", program(plan, main));
     output.files.push(OutputFile {
         path: "Makefile".into(),
-        text: makefile(model).into_bytes(),
+        text: makefile(plan).into_bytes(),
         is_source: false,
     });
     output
@@ -238,10 +254,12 @@ fn program(plan: &Plan<'_>, main: Option<FunctionId>) -> String {
     }
     let _ = write!(
         out,
-        "const struct flowpin_program flowpin_program = {{\n\
+        "{}const struct flowpin_program flowpin_program = {{\n\
          \x20 .core_size = sizeof(struct flowpin_core),\n\
          \x20 .init = init,\n  .start = start,\n  .reduce = {},\n  .tick = {},\n\
-         \x20 .tick_us = {},\n  .key = {},\n  .ways = {},\n}};\n",
+         \x20 .tick_us = {},\n  .tick_stage = {},\n  .stages = stages,\n\
+         \x20 .stage_count = {},\n  .key = {},\n  .ways = {},\n}};\n",
+        stage_table(plan),
         if with_sums.is_empty() { "0" } else { "reduce" },
         if plan.pragmas.tick().is_some() {
             "flowpin_tick"
@@ -249,17 +267,36 @@ fn program(plan: &Plan<'_>, main: Option<FunctionId>) -> String {
             "0"
         },
         plan.pragmas.tick().unwrap_or(0),
+        plan.stages.tick,
+        plan.stages.all.len().max(1),
         plan.pragmas.key.unwrap_or("FLOWPIN_IP_PAIR"),
         plan.pragmas.ways.unwrap_or(0),
     );
     out
 }
 
+/// The program's stages; one, if it is not divided.
+fn stage_table(plan: &Plan<'_>) -> String {
+    let mut out = "static const struct flowpin_stage stages[] = {\n".to_owned();
+    for (number, stage) in plan.stages.all.iter().enumerate() {
+        let (ways, from) = (stage.ways.unwrap_or(0), plan.stages.before(number));
+        let _ = writeln!(out, "  {{\"{}\", {ways}, {from}}},", stage.name);
+    }
+    if plan.stages.all.is_empty() {
+        out.push_str("  {\"program\", 0, 0},\n");
+    }
+    out.push_str("};\n\n");
+    out
+}
+
 /// Compiles each source with its own flags; paths inside the program become paths of the output.
-fn makefile(model: &Model) -> String {
-    let mut out = String::from(
+fn makefile(plan: &Plan<'_>) -> String {
+    let model = plan.model;
+    let fifo = plan.choices.fifo as u8;
+    let mut out = format!(
         "# Made by `flowpin cc`. make CC=clang CFLAGS=-O3 LDLIBS=\"-lnet -lpcap\" works, too.\n\
-         CC ?= cc\nCFLAGS ?= -O2 -g\nLDLIBS ?= -lpcap\nPROGRAM ?= program\n\n",
+         # FIFO: 0 Flowpin's ring, 1 Lamport's, 2 FastForward.\n\
+         CC ?= cc\nCFLAGS ?= -O2 -g\nLDLIBS ?= -lpcap\nPROGRAM ?= program\nFIFO ?= {fifo}\n\n",
     );
     let mut objects = BTreeSet::new();
     let mut rules = String::new();
@@ -275,15 +312,14 @@ fn makefile(model: &Model) -> String {
         );
         objects.insert(object);
     }
-    let own = RUNTIME
-        .iter()
-        .map(|(name, _)| *name)
+    let own = runtime(plan)
+        .map(|(name, _)| name)
         .filter(|name| name.ends_with(".c"));
     for name in own.chain(["flowpin_program.c"]) {
         let object = format!("{FOLDER}/{}.o", name.trim_end_matches(".c"));
         let _ = write!(
             rules,
-            "{object}: {FOLDER}/{name}\n\t$(CC) $(CFLAGS) -c -o $@ $<\n\n"
+            "{object}: {FOLDER}/{name}\n\t$(CC) $(CFLAGS) -DFLOWPIN_FIFO=$(FIFO) -c -o $@ $<\n\n"
         );
         objects.insert(object);
     }

@@ -87,8 +87,8 @@ impl Pragmas {
                     self.sums.push((id, operation));
                 }
             }
-            // `push_scanner` and `cut` read these.
-            "perflow" | "targets" => {}
+            // `push_scanner`, `cut` and `Stages` read these.
+            "perflow" | "targets" | "stage" | "cut" | "in" | "keyed" => {}
             "once" if rest.is_empty() => self.once.push(after_line(texts, place)),
             "tick" => {
                 let period = match rest.strip_prefix("period") {
@@ -105,7 +105,8 @@ impl Pragmas {
                 self.key = Some(match in_parentheses(rest)? {
                     "ip_pair" => "FLOWPIN_IP_PAIR",
                     "four_tuple" => "FLOWPIN_FOUR_TUPLE",
-                    _ => return Err("the keys are ip_pair and four_tuple".to_owned()),
+                    "source" => "FLOWPIN_SOURCE",
+                    _ => return Err("the keys are ip_pair, four_tuple and source".to_owned()),
                 });
             }
             "ways" => {
@@ -115,7 +116,9 @@ impl Pragmas {
             }
             _ => {
                 return Err(
-                    "the words are shared, private, reduce, once, tick, key and ways".into(),
+                    "the words are shared, private, reduce, once, tick, key, ways, stage, cut, in \
+                     and keyed"
+                        .into(),
                 );
             }
         }
@@ -182,7 +185,22 @@ impl Pragmas {
             .any(|(id, _)| model.global(*id).unit == unit)
     }
 
-    /// The function that time is passed to, and how often.
+    /// Lines as they are written: where, how long, and the words.
+    pub(super) fn lines(&self) -> &[(Place, usize, String)] {
+        &self.lines
+    }
+
+    /// Variables that are reduced at the end.
+    pub(super) fn reduced(&self) -> Vec<GlobalId> {
+        self.sums.iter().map(|(id, _)| *id).collect()
+    }
+
+    /// The function that time is passed to.
+    pub(super) fn ticked(&self) -> Option<FunctionId> {
+        self.tick.map(|(function, _)| function)
+    }
+
+    /// How often time is passed.
     pub(super) fn tick(&self) -> Option<u64> {
         self.tick.map(|(_, period)| period)
     }
@@ -255,7 +273,11 @@ impl Pragmas {
 }
 
 /// `targets(a, b)` before a call through a pointer: it calls no others.
-pub(crate) fn narrow(model: &mut Model, texts: &Texts) -> Result<(), String> {
+pub(crate) fn narrow(
+    model: &Model,
+    texts: &Texts,
+    calls: &mut [PointerCall],
+) -> Result<(), String> {
     for file in 0..model.files.len() {
         for (place, _, words) in lines(texts.of(file), file) {
             let Some(rest) = words.strip_prefix("targets") else {
@@ -274,7 +296,7 @@ pub(crate) fn narrow(model: &mut Model, texts: &Texts) -> Result<(), String> {
             let follows = |call: &&mut PointerCall| {
                 call.place.file == file && call.place.offset > place.offset
             };
-            let calls = model.pointer_calls.iter_mut().filter(follows);
+            let calls = calls.iter_mut().filter(follows);
             if let Some(call) = calls.min_by_key(|call| call.place.offset) {
                 call.targets = allowed;
             }
@@ -328,7 +350,7 @@ pub(super) fn is_in_pragma(text: &[u8], at: usize) -> bool {
 }
 
 /// The first byte of what follows a line.
-fn after_line(texts: &Texts, place: Place) -> Place {
+pub(super) fn after_line(texts: &Texts, place: Place) -> Place {
     let text = texts.of(place.file);
     let rest = text.get(place.offset..).unwrap_or_default();
     let len = rest
@@ -339,14 +361,14 @@ fn after_line(texts: &Texts, place: Place) -> Place {
     Place { offset, ..place }
 }
 
-fn list(names: &str) -> impl Iterator<Item = &str> {
+pub(super) fn list(names: &str) -> impl Iterator<Item = &str> {
     names
         .split(',')
         .map(str::trim)
         .filter(|name| !name.is_empty())
 }
 
-fn in_parentheses(text: &str) -> Result<&str, String> {
+pub(super) fn in_parentheses(text: &str) -> Result<&str, String> {
     let inside = text
         .strip_prefix('(')
         .and_then(|rest| rest.strip_suffix(')'));
@@ -375,15 +397,19 @@ fn microseconds(text: &str) -> Result<u64, String> {
     found.ok_or_else(|| "write a time such as 1s or 100ms".to_owned())
 }
 
-/// The variable that a name means in a file: its own, or an external one.
-fn global(model: &Model, file: FileId, name: &str) -> Result<GlobalId, String> {
+/// The variable that a name means in a file: its own, an external one, or another file's that has
+/// the name alone.
+pub(super) fn global(model: &Model, file: FileId, name: &str) -> Result<GlobalId, String> {
     let named = (0..model.globals.len()).filter(|id| model.global(*id).name == name);
-    let mut found: Vec<GlobalId> = named
-        .filter(|id| {
-            let global = model.global(*id);
-            global.scope == Scope::External || global.place.file == file
-        })
-        .collect();
+    let named: Vec<GlobalId> = named.collect();
+    let is_seen = |id: &GlobalId| {
+        let global = model.global(*id);
+        global.scope == Scope::External || global.place.file == file
+    };
+    let mut found: Vec<GlobalId> = named.iter().copied().filter(is_seen).collect();
+    if let (true, [only]) = (found.is_empty(), named.as_slice()) {
+        found.push(*only);
+    }
     found.sort_by_key(|id| model.global(*id).scope == Scope::External);
     let is_one = match found.as_slice() {
         [_] => true,
@@ -417,7 +443,7 @@ fn can_be_reduced(model: &Model, id: GlobalId, operation: Operation) -> Result<(
     Ok(())
 }
 
-fn is_number(canonical: &str) -> bool {
+pub(super) fn is_number(canonical: &str) -> bool {
     !canonical.contains(['*', '[', '('])
         && !["struct", "union"].iter().any(|w| canonical.contains(w))
 }

@@ -21,6 +21,7 @@ pub(super) fn edit(plan: &Plan<'_>, edits: &mut Edits) {
             text.push_str(&initial_values(plan, unit));
         }
         text.push_str(&plan.pragmas.unit_end(plan, unit));
+        text.push_str(&plan.stages.unit_end(plan, unit));
         if !text.is_empty() {
             edits.insert(
                 plan.model,

@@ -8,12 +8,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-fn folder() -> PathBuf {
+pub(crate) fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures")
 }
 
 /// A capture of this repository, with TCP, UDP and more.
-fn capture() -> PathBuf {
+pub(crate) fn capture() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     root.join("testkit/captures/lab-day.pcapng")
         .canonicalize()
@@ -31,14 +31,14 @@ fn transformed_file(source: &Path, backend: Backend) -> Output {
     transform(&model, &texts, backend).unwrap()
 }
 
-fn sorted(path: &Path) -> Vec<String> {
+pub(crate) fn sorted(path: &Path) -> Vec<String> {
     let text = fs::read_to_string(path).unwrap();
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     lines.sort();
     lines
 }
 
-fn build(compiler: &str, flags: &str, output: &Output) -> tempfile::TempDir {
+pub(crate) fn build(compiler: &str, flags: &str, output: &Output) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     write(output, folder.path());
     let mut make = Command::new("make");
@@ -220,7 +220,7 @@ fn a_variable_left_shared_is_caught() {
 }
 
 /// Whether programs can be linked with a sanitizer.
-fn has_sanitizer(name: &str) -> bool {
+pub(crate) fn has_sanitizer(name: &str) -> bool {
     let probe = tempfile::tempdir().unwrap();
     let source = probe.path().join("probe.c");
     fs::write(&source, "int main(void) { return 0; }\n").unwrap();

@@ -4,4 +4,5 @@
 mod captures;
 mod corpus;
 mod scanner;
+mod stages;
 mod tools;
