@@ -133,7 +133,7 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "KEY", default_value = "ip_pair")]
     pub(crate) key: PartKey,
 
-    /// The capture, a pcap file
+    /// The capture; what is no plain pcap file, the program gets as one
     #[arg(short = 'r', long = "read", value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) read: PathBuf,
 

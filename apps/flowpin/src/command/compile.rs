@@ -213,9 +213,11 @@ fn scanner(args: &ScannerArgs) -> Result<Exit, Failure> {
 
 fn check(args: &CheckArgs) -> Result<Exit, Failure> {
     let folder = tempfile::tempdir().map_err(Failure::failed)?;
+    let capture = super::plain::plain(&args.read, folder.path());
+    let capture = capture.map_err(Failure::unreadable)?;
     let question = Question {
         command: args.command.clone(),
-        capture: args.read.clone(),
+        capture,
         key: match args.key {
             PartKey::IpPair => Key::IpPair,
             PartKey::FourTuple => Key::FourTuple,

@@ -7,6 +7,7 @@ mod explain;
 mod generate;
 mod identify;
 mod patterns;
+mod plain;
 mod profile;
 mod rules;
 mod run;

@@ -17,11 +17,7 @@ pub enum CaptureError {
         why: io::Error,
     },
     /// It is another format.
-    #[error(
-        "{} is no plain pcap file; `flowpin slice -r {} -w FILE.pcap` makes one",
-        path.display(),
-        path.display()
-    )]
+    #[error("{} is no plain pcap file", path.display())]
     NotPcap {
         /// Which.
         path: PathBuf,
