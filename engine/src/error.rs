@@ -39,9 +39,6 @@ pub enum RunError {
         /// The system's error.
         source: std::io::Error,
     },
-    /// Signature rules cannot be prepared (exit code 2).
-    #[error("cannot prepare the rules: {0}")]
-    Rules(String),
     /// A pattern is refused where all must be valid (exit code 2).
     #[error("{0}")]
     PatternRefused(String),

@@ -134,11 +134,8 @@ pub fn buffers() -> Vec<Buffer> {
 }
 
 /// Prepares rules as a run does: for `flowpin rules`.
-///
-/// # Errors
-/// If there are more patterns than are supported.
-pub fn rule_database(set: Arc<RuleSet>) -> Result<RuleDatabase, RunError> {
-    RuleDatabase::new(set).map_err(RunError::Rules)
+pub fn rule_database(set: Arc<RuleSet>) -> RuleDatabase {
+    RuleDatabase::new(set)
 }
 
 /// Why an expression of `plan.identify.expressions` is refused, if it is.

@@ -87,7 +87,6 @@ impl Failure {
             RunError::NoSuchCpu { .. } => ["pipeline", "cpus"],
             RunError::NoSuchParser { .. } => ["parse", "protocols"],
             RunError::Patterns { .. } => ["identify", "patterns"],
-            RunError::Rules(_) => ["rules", "files"],
             RunError::Capture(error) if error.is_usage() => ["input", "filter"],
             _ => return error.into(),
         };
@@ -139,7 +138,6 @@ impl From<RunError> for Failure {
             | RunError::StreamFolder(_)
             | RunError::Patterns { .. }
             | RunError::PatternRefused(_)
-            | RunError::Rules(_)
             | RunError::Parser(_)
             | RunError::NoSuchProtocol(_)
             | RunError::NoSuchParser { .. }

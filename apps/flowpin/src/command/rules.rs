@@ -26,7 +26,7 @@ fn load(args: &RuleArgs) -> Result<(Loaded, RuleDatabase), Failure> {
     let refused = |why: String| Failure::usage(anyhow!(why));
     let mut loaded = read(&args.paths, &args.variables).map_err(refused)?;
     let set = Arc::new(core::mem::take(&mut loaded.set));
-    let database = flowpin_engine::rule_database(set)?;
+    let database = flowpin_engine::rule_database(set);
     Ok((loaded, database))
 }
 

@@ -36,13 +36,8 @@ impl IdentifyRules {
         messages::check(plan)?;
         let mut parsers = stage_options::parsers(plan);
         registry::prepare(&mut parsers)?;
-        let detect = match &plan.rules.loaded {
-            Some(set) => {
-                let database = Database::new(Arc::clone(set)).map_err(RunError::Rules)?;
-                Some(Arc::new(database))
-            }
-            None => None,
-        };
+        let prepare = |set| Arc::new(Database::new(Arc::clone(set)));
+        let detect = plan.rules.loaded.as_ref().map(prepare);
         let plan = &plan.identify;
         if !plan.enabled {
             return Ok(None);

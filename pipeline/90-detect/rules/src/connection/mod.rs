@@ -171,7 +171,8 @@ impl Detector {
         };
         let scratch = &mut self.scratch;
         scratch.begin();
-        if group.is_searched() && !packet.payload.is_empty() {
+        // What is encrypted is not searched, as in Suricata.
+        if !packet.payload.is_empty() && !connection.has(Connection::ENCRYPTED) {
             scratch.search(group, packet.payload);
         }
         scratch.add_others(group, &occasion);
@@ -340,27 +341,36 @@ impl Detector {
         window.clear();
         self.windows.read(&one.window, &mut window);
         let start = one.start;
+        let fresh_from = window.len().saturating_sub(one.fresh as usize);
         one.fresh = 0;
+        let group = self.database.streams.get(side);
+        let group = group.filter(|group| !group.is_empty());
+        self.scratch.begin();
+        self.scratch.hits = one.hits;
+        if let Some(group) = group {
+            let scratch = &mut self.scratch;
+            scratch.search_window(group, &window, fresh_from);
+        }
+        one.hits = self.scratch.hits;
         let keep = usize::try_from(STEP).unwrap_or(usize::MAX);
         if window.len() > keep {
             let cut = window.len() - keep;
+            one.hits.cut(cut);
             self.windows.release(connection.shard, &mut one.window);
             let kept = window.get(cut..).unwrap_or_default();
             one.start += cut as u64;
             if !self.windows.append(connection.shard, &mut one.window, kept) {
                 self.losses.count(Loss::RuleStreamBytes, kept.len() as u64);
                 one.start += kept.len() as u64;
+                one.hits = Default::default();
             }
         }
-        let group = self.database.streams.get(side);
-        if let Some(group) = group.filter(|group| !group.is_empty()) {
+        if let Some(group) = group {
             let occasion = Occasion {
                 payload: &window,
                 stream: Some(start),
                 ..Occasion::new(ends, to_server)
             };
-            self.scratch.begin();
-            self.scratch.search(group, &window);
             self.scratch.add_others(group, &occasion);
             let (database, losses) = (&self.database, &mut self.losses);
             self.scratch
@@ -379,6 +389,7 @@ impl Detector {
             self.windows.release(shard, &mut one.window);
             one.start = next;
             one.fresh = 0;
+            one.hits = Default::default();
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Something that rules are compared with: a packet, a window of a stream, a message.
 
 use super::check::fits;
-use super::state::Connection;
+use super::state::{Connection, Hits};
 use super::{Ends, Found, Packet};
 use crate::database::{Compiled, Database, Group};
 use crate::evaluate::{Steps, Variables, holds, transform::transform};
@@ -73,7 +73,8 @@ pub(super) struct Scratch {
     marks: Vec<u32>,
     round: u32,
     candidates: Vec<u32>,
-    lower: Vec<u8>,
+    /// Where fast patterns of a stream's rules begin in its window.
+    pub(super) hits: Hits,
     pub(super) window: Vec<u8>,
     transformed: Vec<u8>,
     spare: Vec<u8>,
@@ -85,7 +86,7 @@ impl Scratch {
             marks: vec![0; rules],
             round: 0,
             candidates: Vec::with_capacity(64),
-            lower: Vec::new(),
+            hits: Hits::default(),
             window: Vec::new(),
             transformed: Vec::new(),
             spare: Vec::new(),
@@ -108,13 +109,30 @@ impl Scratch {
 
     /// Rules whose fast pattern stands there become candidates.
     pub(super) fn search(&mut self, group: &Group, bytes: &[u8]) {
-        if !group.is_searched() {
-            return;
-        }
-        self.lower.clear();
-        self.lower.extend(bytes.iter().map(u8::to_ascii_lowercase));
         let (marks, candidates, round) = (&mut self.marks, &mut self.candidates, self.round);
-        group.search(&self.lower, &mut |rule| add(marks, candidates, round, rule));
+        group.search_near(bytes, &mut |rule| add(marks, candidates, round, rule));
+        group.search(bytes, 0, &mut |rule, _| {
+            add(marks, candidates, round, rule);
+        });
+    }
+
+    /// Rules whose fast pattern stands in a window of a stream become candidates: what was found
+    /// before `fresh_from` is known.
+    pub(super) fn search_window(&mut self, group: &Group, window: &[u8], fresh_from: usize) {
+        let fresh_from = if self.hits.is_full() { 0 } else { fresh_from };
+        if fresh_from == 0 {
+            self.hits = Hits::default();
+        }
+        let (marks, candidates, round) = (&mut self.marks, &mut self.candidates, self.round);
+        for &(rule, _) in self.hits.known() {
+            add(marks, candidates, round, rule);
+        }
+        group.search_near(window, &mut |rule| add(marks, candidates, round, rule));
+        let hits = &mut self.hits;
+        group.search(window, fresh_from, &mut |rule, at| {
+            hits.add(rule, at);
+            add(marks, candidates, round, rule);
+        });
     }
 
     /// Rules without a fast pattern become candidates.

@@ -33,6 +33,61 @@ pub(crate) struct Side {
     /// Rules that have alerted, and up to where in the stream they do not again.
     alerted: [(u32, u64); ALERTED_MAX],
     next_alerted: u8,
+    /// Where fast patterns begin in the window.
+    pub(crate) hits: Hits,
+}
+
+/// Where fast patterns of rules begin in a stream's window, so that it is not searched again.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Hits {
+    /// Rules of the database, and places in the window.
+    known: [(u32, u32); HITS_MAX],
+    count: u8,
+}
+
+impl Hits {
+    pub(crate) fn known(&self) -> &[(u32, u32)] {
+        self.known
+            .get(..usize::from(self.count))
+            .unwrap_or_default()
+    }
+
+    /// Whether there were more than there is room for: the window has to be searched again.
+    pub(crate) const fn is_full(&self) -> bool {
+        self.count as usize > HITS_MAX
+    }
+
+    /// Adds one; of a rule, the last place says all.
+    pub(crate) fn add(&mut self, rule: u32, at: usize) {
+        if self.is_full() {
+            return;
+        }
+        let at = u32::try_from(at).unwrap_or(u32::MAX);
+        let count = usize::from(self.count);
+        let mut known = self.known.iter_mut().take(count);
+        if let Some(known) = known.find(|one| one.0 == rule) {
+            known.1 = known.1.max(at);
+            return;
+        }
+        if let Some(place) = self.known.get_mut(count) {
+            *place = (rule, at);
+        }
+        self.count += 1;
+    }
+
+    /// The window begins so many bytes later.
+    pub(crate) fn cut(&mut self, len: usize) {
+        if self.is_full() {
+            return;
+        }
+        let mut kept = Self::default();
+        for &(rule, at) in self.known() {
+            if let Some(at) = (at as usize).checked_sub(len) {
+                kept.add(rule, at);
+            }
+        }
+        *self = kept;
+    }
 }
 
 impl Side {
@@ -183,6 +238,8 @@ const BITS_MAX: usize = 16;
 const INTS_MAX: usize = 4;
 /// Rules whose alerts are remembered: the last ones.
 const ALERTED_MAX: usize = 16;
+/// Places of fast patterns in a window; most have none.
+const HITS_MAX: usize = 8;
 
 #[cfg(test)]
 mod tests {

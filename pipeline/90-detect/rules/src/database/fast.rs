@@ -1,6 +1,7 @@
 //! The pattern of a rule that is searched for first: if it is not there, the rule does not fit.
 
-use flowpin_rule::{Content, Inspection, Rule, Term, Transform};
+use core::ops::RangeInclusive;
+use flowpin_rule::{Content, Inspection, Operand, Rule, Term, Transform};
 
 /// A rule's fast pattern: in which of its inspections it is asked for, and its bytes in small
 /// letters.
@@ -8,11 +9,32 @@ use flowpin_rule::{Content, Inspection, Rule, Term, Transform};
 pub(crate) struct Fast {
     pub(crate) inspection: usize,
     pub(crate) pattern: Vec<u8>,
+    /// Where it may begin in the buffer.
+    pub(crate) places: RangeInclusive<u32>,
 }
 
 /// Chooses the fast pattern: the one that the rule asks for, or the longest. None if no content
 /// has to be there.
 pub(crate) fn choose(rule: &Rule, suits: impl Fn(&Inspection) -> bool) -> Option<Fast> {
+    best(rule, suits, |_| true)
+}
+
+/// Chooses one for packets: near their beginning, if there is one.
+pub(crate) fn choose_near(rule: &Rule, suits: impl Fn(&Inspection) -> bool) -> Option<Fast> {
+    best(rule, &suits, is_near).or_else(|| best(rule, suits, |_| true))
+}
+
+/// Whether a pattern stands near the beginning of its buffer.
+pub(crate) fn is_near(places: &RangeInclusive<u32>) -> bool {
+    *places.end() <= NEAR_MAX
+}
+
+fn best(
+    rule: &Rule,
+    suits: impl Fn(&Inspection) -> bool,
+    may_be: impl Fn(&RangeInclusive<u32>) -> bool,
+) -> Option<Fast> {
+    let may_be = &may_be;
     let all = rule.inspections.iter().enumerate();
     let all = all.filter(|(_, one)| one.absent.is_none() && suits(one));
     let contents = all.flat_map(|(nth, inspection)| {
@@ -22,7 +44,9 @@ pub(crate) fn choose(rule: &Rule, suits: impl Fn(&Inspection) -> bool) -> Option
         });
         contents.filter_map(move |(nth, content)| {
             let pattern = searched(inspection, content)?;
-            Some((content.fast_pattern, weight(&pattern), nth, pattern))
+            let places = places(inspection, content);
+            let is_asked = content.fast_pattern;
+            may_be(&places).then(|| (is_asked, weight(&pattern), nth, pattern, places))
         })
     });
     // The first of the best.
@@ -33,6 +57,7 @@ pub(crate) fn choose(rule: &Rule, suits: impl Fn(&Inspection) -> bool) -> Option
     Some(Fast {
         inspection: best.2,
         pattern: best.3,
+        places: best.4,
     })
 }
 
@@ -52,8 +77,42 @@ fn searched(inspection: &Inspection, content: &Content) -> Option<Vec<u8>> {
             _ => return None,
         }
     }
-    (!pattern.is_empty()).then(|| pattern.to_ascii_lowercase())
+    // One byte stands nearly everywhere.
+    (pattern.len() > 1).then(|| pattern.to_ascii_lowercase())
 }
+
+/// Where the fast pattern of a content may begin in its buffer.
+fn places(inspection: &Inspection, content: &Content) -> RangeInclusive<u32> {
+    let number = |operand: Option<Operand>| match operand {
+        None => Some(None),
+        Some(Operand::Value(value)) => u32::try_from(value).ok().map(Some),
+        Some(Operand::Variable(_)) => None,
+    };
+    let anywhere = ANYWHERE;
+    if content.is_relative() || content.endswith || !inspection.transforms.is_empty() {
+        return anywhere;
+    }
+    let (Some(offset), Some(depth)) = (number(content.offset), number(content.depth)) else {
+        return anywhere;
+    };
+    let offset = offset.unwrap_or(0);
+    let skipped = content.fast_part.map_or(0, |(from, _)| from.into());
+    let len = u32::try_from(content.pattern.len()).unwrap_or(u32::MAX);
+    let room = match (content.startswith, depth) {
+        (true, _) => 0,
+        (false, Some(depth)) => depth.saturating_sub(len),
+        (false, None) => u32::MAX,
+    };
+    let first = offset.saturating_add(skipped);
+    let places = first..=first.saturating_add(room);
+    // A window of a stream may begin later: what is far in this one is not in the next.
+    Some(places).filter(is_near).unwrap_or(anywhere)
+}
+
+const ANYWHERE: RangeInclusive<u32> = 0..=u32::MAX;
+
+/// So far is near.
+const NEAR_MAX: u32 = 128;
 
 /// Longer patterns are rarer; repeated bytes are not.
 fn weight(pattern: &[u8]) -> usize {

@@ -1,8 +1,8 @@
 //! Groups of rules that are searched for together.
 
 use super::addresses::AddressIndex;
-use super::fast::choose;
-use super::search::{Automaton, Search};
+use super::fast::{Fast, choose, choose_near, is_near};
+use super::search::Literals;
 use super::{Compiled, Kind, TRANSPORTS};
 use core::net::IpAddr;
 use flowpin_rule::{
@@ -13,7 +13,10 @@ use std::collections::BTreeMap;
 /// Rules that are compared with the same bytes.
 #[derive(Debug, Default)]
 pub(crate) struct Group {
-    search: Option<Box<dyn Search>>,
+    /// Fast patterns near the beginning.
+    near: Option<Literals>,
+    /// Other ones.
+    search: Option<Literals>,
     /// Rules without a fast pattern: by the sender's address, by the receiver's, or always.
     by_source: AddressIndex,
     by_destination: AddressIndex,
@@ -24,18 +27,24 @@ pub(crate) struct Group {
 impl Group {
     /// Whether it has no rules.
     pub(crate) fn is_empty(&self) -> bool {
-        self.search.is_none() && self.always.is_empty() && !self.has_addressed
+        self.near.is_none()
+            && self.search.is_none()
+            && self.always.is_empty()
+            && !self.has_addressed
     }
 
-    /// Whether it has fast patterns.
-    pub(crate) fn is_searched(&self) -> bool {
-        self.search.is_some()
+    /// Calls `hit` with each rule whose fast pattern stands near the beginning of `bytes`.
+    pub(crate) fn search_near(&self, bytes: &[u8], hit: &mut dyn FnMut(u32)) {
+        if let Some(near) = &self.near {
+            near.search(bytes, 0, &mut |rule, _| hit(rule));
+        }
     }
 
-    /// Calls `hit` with each rule whose fast pattern stands in `bytes`, in small letters.
-    pub(crate) fn search(&self, bytes: &[u8], hit: &mut dyn FnMut(u32)) {
+    /// Calls `hit` with each other rule whose fast pattern ends behind `from` in `bytes`, and where
+    /// the pattern begins.
+    pub(crate) fn search(&self, bytes: &[u8], from: usize, hit: &mut dyn FnMut(u32, usize)) {
         if let Some(search) = &self.search {
-            search.search(bytes, hit);
+            search.search(bytes, from, hit);
         }
     }
 
@@ -53,20 +62,21 @@ impl Group {
 /// A group while rules are added.
 #[derive(Debug, Default)]
 struct Draft {
-    patterns: BTreeMap<Vec<u8>, Vec<u32>>,
+    patterns: Vec<(u32, Fast)>,
     others: Vec<u32>,
 }
 
 impl Draft {
-    fn add(&mut self, rule: u32, fast: Option<&Vec<u8>>) {
+    fn add(&mut self, rule: u32, fast: Option<&Fast>) {
         match fast {
-            Some(pattern) => self.patterns.entry(pattern.clone()).or_default().push(rule),
+            Some(fast) => self.patterns.push((rule, fast.clone())),
             None => self.others.push(rule),
         }
     }
 
-    fn finish(self, set: &RuleSet, rules: &[Compiled]) -> Result<Group, String> {
-        let search = Automaton::new(&self.patterns)?;
+    fn finish(self, set: &RuleSet, rules: &[Compiled]) -> Group {
+        let patterns = self.patterns.into_iter();
+        let (near, far): (Vec<_>, Vec<_>) = patterns.partition(|(_, fast)| is_near(&fast.places));
         let (mut by_source, mut by_destination, mut always) = (Vec::new(), Vec::new(), Vec::new());
         for at in self.others {
             let rule = rules.get(at as usize);
@@ -83,13 +93,14 @@ impl Draft {
                 always.push(at);
             }
         }
-        Ok(Group {
-            search: search.map(|search| Box::new(search) as Box<dyn Search>),
+        Group {
+            near: Literals::new(&near),
+            search: Literals::new(&far),
             has_addressed: !by_source.is_empty() || !by_destination.is_empty(),
             by_source: AddressIndex::new(&by_source),
             by_destination: AddressIndex::new(&by_destination),
             always,
-        })
+        }
     }
 }
 
@@ -145,7 +156,7 @@ impl Grouping {
     pub(super) fn add(&mut self, at: u32, compiled: &Compiled, rule: &Rule) {
         let kind = compiled.kind;
         let chosen = choose(rule, |one| is_searched(one, kind));
-        let pattern = chosen.as_ref().map(|fast| &fast.pattern);
+        let pattern = chosen.as_ref();
         let sides = [true, false].map(|side| compiled.direction.is_none_or(|one| one == side));
         let sides = || {
             sides
@@ -184,29 +195,28 @@ impl Grouping {
             sides().for_each(|side| self.streams[side].add(at, pattern));
         }
         let may_be = transports(&rule.header.protocol, kind);
+        let near = choose_near(rule, |one| is_searched(one, kind));
         for (transport, _) in (0..).zip(may_be).filter(|(_, may_be)| *may_be) {
             let groups: Option<&mut [Draft; 2]> = self.packets.get_mut(transport);
             if let Some(groups) = groups {
-                sides().for_each(|side| groups[side].add(at, pattern));
+                sides().for_each(|side| groups[side].add(at, near.as_ref()));
             }
         }
     }
 
-    pub(super) fn finish(self, set: &RuleSet, rules: &[Compiled]) -> Result<Grouped, String> {
-        let both = |[one, two]: [Draft; 2]| -> Result<[Group; 2], String> {
-            Ok([one.finish(set, rules)?, two.finish(set, rules)?])
-        };
+    pub(super) fn finish(self, set: &RuleSet, rules: &[Compiled]) -> Grouped {
+        let both = |drafts: [Draft; 2]| drafts.map(|draft| draft.finish(set, rules));
         let [tcp, udp, icmp, other] = self.packets;
         let buffers = self.buffers.into_iter();
-        let buffers = buffers.map(|(buffer, drafts)| Ok((buffer, both(drafts)?)));
-        Ok(Grouped {
-            packets: [both(tcp)?, both(udp)?, both(icmp)?, both(other)?],
-            first: self.first.finish(set, rules)?,
-            identified: self.identified.finish(set, rules)?,
-            streams: both(self.streams)?,
-            buffers: buffers.collect::<Result<_, String>>()?,
+        let buffers = buffers.map(|(buffer, drafts)| (buffer, both(drafts)));
+        Grouped {
+            packets: [tcp, udp, icmp, other].map(both),
+            first: self.first.finish(set, rules),
+            identified: self.identified.finish(set, rules),
+            streams: both(self.streams),
+            buffers: buffers.collect(),
             messages: self.messages,
-        })
+        }
     }
 }
 

@@ -94,10 +94,7 @@ pub(crate) struct Kind {
 
 impl Database {
     /// Prepares rules.
-    ///
-    /// # Errors
-    /// If there are more patterns than an automaton has room for.
-    pub fn new(set: Arc<RuleSet>) -> Result<Self, String> {
+    pub fn new(set: Arc<RuleSet>) -> Self {
         let mut apps = Vec::new();
         let mut refused = Vec::new();
         let mut rules = Vec::with_capacity(set.rules.len());
@@ -119,8 +116,8 @@ impl Database {
             used.extend(compiled.inspections.iter().map(|one| one.buffer));
             grouping.add(at, compiled, rule);
         }
-        let grouped = grouping.finish(&set, &rules)?;
-        Ok(Self {
+        let grouped = grouping.finish(&set, &rules);
+        Self {
             rules,
             apps,
             packets: grouped.packets,
@@ -132,7 +129,7 @@ impl Database {
             used,
             refused,
             set,
-        })
+        }
     }
 
     /// The rules as they were read.

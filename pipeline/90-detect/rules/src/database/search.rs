@@ -1,57 +1,391 @@
 //! Searching a buffer for all fast patterns of its rules at once.
+//!
+//! ```text
+//!  bytes ─► every S-th place: 4 bytes, hashed ─► bitmap (16 KiB) ─► few: bucket ─► whole pattern
+//!        └► every place: 2 bytes ─► bitmap (8 KiB) ───────────────► patterns of 2 and 3 bytes
+//! ```
+//!
+//! A pattern of `S + 3` bytes has `S` grams of four bytes at neighbouring places, so that one of
+//! them stands at an S-th place wherever the pattern stands (Wu and Manber, "A fast algorithm for
+//! multi-pattern searching", 1994, skip by the same reason). Letters count in either case.
 
-use daachorse::DoubleArrayAhoCorasick;
+use super::fast::Fast;
+use core::ops::RangeInclusive;
 use std::collections::BTreeMap;
 
 /// Many patterns, and which rules each belongs to.
-pub(crate) trait Search: core::fmt::Debug + Send + Sync {
-    /// Calls `hit` with each rule one of whose patterns stands in `bytes`, in small letters; maybe
-    /// more than once.
-    fn search(&self, bytes: &[u8], hit: &mut dyn FnMut(u32));
+#[derive(Debug)]
+pub(crate) struct Literals {
+    patterns: Vec<Literal>,
+    grams: Option<Grams>,
+    pairs: Option<Pairs>,
+    /// The longest one's length.
+    len_max: usize,
+    /// No pattern that counts ends behind this place.
+    reach: usize,
 }
 
-/// The patterns as one automaton.
-pub(crate) struct Automaton {
-    automaton: DoubleArrayAhoCorasick<u32>,
-    /// The rules of each pattern.
-    rules: Vec<Box<[u32]>>,
+/// A pattern in small letters, and its rules.
+#[derive(Debug)]
+struct Literal {
+    /// No rule has it begin behind this place.
+    last: u32,
+    bytes: Box<[u8]>,
+    /// And where it may begin for each.
+    rules: Box<[(u32, RangeInclusive<u32>)]>,
 }
 
-impl core::fmt::Debug for Automaton {
-    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        out.debug_struct("Automaton")
-            .field("patterns", &self.rules.len())
-            .finish()
-    }
-}
-
-impl Automaton {
-    /// None if there are no patterns.
-    ///
-    /// # Errors
-    /// If there are more than an automaton has room for.
-    pub(crate) fn new(patterns: &BTreeMap<Vec<u8>, Vec<u32>>) -> Result<Option<Self>, String> {
-        if patterns.is_empty() {
-            return Ok(None);
+impl Literals {
+    /// For rules and their patterns; none if there are none.
+    pub(crate) fn new(fast: &[(u32, Fast)]) -> Option<Self> {
+        let mut patterns = BTreeMap::<&[u8], Vec<_>>::new();
+        for (rule, one) in fast {
+            let rules = patterns.entry(&one.pattern).or_default();
+            rules.push((*rule, one.places.clone()));
         }
-        let numbered = patterns.keys().zip(0_u32..);
-        let automaton = DoubleArrayAhoCorasick::with_values(numbered);
-        let automaton = automaton.map_err(|error| error.to_string())?;
-        let rules = patterns
-            .values()
-            .map(|rules| rules.clone().into_boxed_slice());
-        Ok(Some(Self {
-            automaton,
-            rules: rules.collect(),
-        }))
+        let literals = patterns.into_iter().map(|(bytes, rules)| Literal {
+            last: rules.iter().map(|one| *one.1.end()).max().unwrap_or(0),
+            bytes: bytes.into(),
+            rules: rules.into(),
+        });
+        let patterns: Vec<Literal> = literals.collect();
+        let with = |from: usize, to: usize| {
+            let numbered = (0_u32..).zip(&patterns);
+            let some = numbered.filter(move |(_, one)| (from..=to).contains(&one.bytes.len()));
+            some.map(|(number, one)| (number, &*one.bytes))
+                .collect::<Vec<_>>()
+        };
+        let end = |one: &Literal| (one.last as usize).saturating_add(one.bytes.len());
+        Some(Self {
+            reach: patterns.iter().map(end).max()?,
+            len_max: patterns.iter().map(|one| one.bytes.len()).max()?,
+            grams: Grams::new(&with(GRAM, usize::MAX)),
+            pairs: Pairs::new(&with(2, GRAM - 1)),
+            patterns,
+        })
+    }
+
+    /// Calls `hit` with each rule whose pattern ends behind `from` in `bytes`, and where the pattern
+    /// begins; maybe more than once.
+    pub(crate) fn search(&self, bytes: &[u8], from: usize, hit: &mut dyn FnMut(u32, usize)) {
+        let begin = from.saturating_sub(self.len_max - 1);
+        let end = bytes.len().min(self.reach);
+        let text = bytes.get(begin..end).unwrap_or_default();
+        let mut check = |number: u32, at: usize| {
+            let Some(literal) = self.patterns.get(number as usize) else {
+                return;
+            };
+            let place = u32::try_from(begin + at).unwrap_or(u32::MAX);
+            if place > literal.last {
+                return;
+            }
+            let end = at + literal.bytes.len();
+            let stands = text
+                .get(at..end)
+                .is_some_and(|there| there.eq_ignore_ascii_case(&literal.bytes));
+            if stands && begin + end > from {
+                let placed = literal.rules.iter().filter(|one| one.1.contains(&place));
+                placed.for_each(|&(rule, _)| hit(rule, begin + at));
+            }
+        };
+        if let Some(grams) = &self.grams {
+            grams.search(text, &mut check);
+        }
+        if let Some(pairs) = &self.pairs {
+            pairs.search(text, &mut check);
+        }
     }
 }
 
-impl Search for Automaton {
-    fn search(&self, bytes: &[u8], hit: &mut dyn FnMut(u32)) {
-        for found in self.automaton.find_overlapping_iter(bytes) {
-            let rules = self.rules.get(found.value() as usize);
-            rules.into_iter().flatten().for_each(|&rule| hit(rule));
+/// Patterns of four bytes and more.
+#[derive(Debug)]
+struct Grams {
+    /// A place is looked at if it is a multiple of this: 1, 2 or 4.
+    stride: usize,
+    /// A bit for each hash of a gram that some pattern has.
+    seen: Box<[u64; SEEN_WORDS]>,
+    /// Where the entries of each bucket begin.
+    buckets: Box<[u32]>,
+    entries: Box<[Entry]>,
+}
+
+/// A gram of a pattern.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    gram: u32,
+    pattern: u32,
+    /// Where it stands in the pattern.
+    offset: u32,
+}
+
+impl Grams {
+    fn new(patterns: &[(u32, &[u8])]) -> Option<Self> {
+        let shortest = patterns.iter().map(|one| one.1.len()).min()?;
+        let stride = match shortest {
+            0..5 => 1,
+            5..7 => 2,
+            _ => 4,
+        };
+        let mut entries = Vec::new();
+        for &(pattern, bytes) in patterns {
+            for offset in rarest(bytes, stride) {
+                let four = bytes.get(offset..).and_then(|rest| rest.first_chunk());
+                entries.extend(four.map(|&four| Entry {
+                    gram: fold(u32::from_le_bytes(four)),
+                    pattern,
+                    offset: u32::try_from(offset).unwrap_or(u32::MAX),
+                }));
+            }
+        }
+        entries.sort_unstable_by_key(|one| (bucket(one.gram), one.pattern, one.offset));
+        let mut seen = Box::new([0; SEEN_WORDS]);
+        for one in &entries {
+            let hash = hash(one.gram);
+            if let Some(word) = seen.get_mut(word(hash)) {
+                *word |= 1 << (hash & 63);
+            }
+        }
+        let begin = |of: usize| entries.partition_point(|one| bucket(one.gram) < of);
+        let buckets = (0..=BUCKETS).map(|of| u32::try_from(begin(of)).unwrap_or(u32::MAX));
+        Some(Self {
+            stride,
+            seen,
+            buckets: buckets.collect(),
+            entries: entries.into(),
+        })
+    }
+
+    fn search(&self, text: &[u8], check: &mut dyn FnMut(u32, usize)) {
+        match self.stride {
+            1 => self.by::<1>(text, check),
+            2 => self.by::<2>(text, check),
+            _ => self.by::<4>(text, check),
+        }
+    }
+
+    fn by<const STRIDE: usize>(&self, text: &[u8], check: &mut dyn FnMut(u32, usize)) {
+        // Eight bytes hold the grams at four places.
+        let mut at = 0;
+        while let Some(eight) = text.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
+            let eight = u64::from_le_bytes(*eight) | u64::from_le_bytes([CASE; 8]);
+            let gram = |place: usize| (eight >> (8 * place)) as u32;
+            let is_seen = match STRIDE {
+                1 => {
+                    self.is_seen(gram(0))
+                        | self.is_seen(gram(1))
+                        | self.is_seen(gram(2))
+                        | self.is_seen(gram(3))
+                }
+                2 => self.is_seen(gram(0)) | self.is_seen(gram(2)),
+                _ => self.is_seen(gram(0)),
+            };
+            if is_seen {
+                for place in (0..4).step_by(STRIDE) {
+                    self.look(gram(place), at + place, check);
+                }
+            }
+            at += 4;
+        }
+        // What is left has less than eight bytes.
+        while let Some(four) = text.get(at..).and_then(|rest| rest.first_chunk::<4>()) {
+            self.look(fold(u32::from_le_bytes(*four)), at, check);
+            at += STRIDE;
+        }
+    }
+
+    #[inline]
+    fn is_seen(&self, gram: u32) -> bool {
+        let hash = hash(gram);
+        self.seen
+            .get(word(hash))
+            .is_some_and(|bits| bits >> (hash & 63) & 1 != 0)
+    }
+
+    /// Which patterns may have this gram at this place.
+    fn look(&self, gram: u32, at: usize, check: &mut dyn FnMut(u32, usize)) {
+        if !self.is_seen(gram) {
+            return;
+        }
+        let bucket = bucket(gram);
+        let edge = |of: usize| self.buckets.get(of).map_or(0, |&at| at as usize);
+        let entries = self.entries.get(edge(bucket)..edge(bucket + 1));
+        for one in entries.into_iter().flatten().filter(|one| one.gram == gram) {
+            if let Some(begin) = at.checked_sub(one.offset as usize) {
+                check(one.pattern, begin);
+            }
+        }
+    }
+}
+
+/// The place in a pattern where `count` neighbouring grams begin that are the rarest in traffic.
+fn rarest(pattern: &[u8], count: usize) -> core::ops::Range<usize> {
+    let len = GRAM + count - 1;
+    let cost = |begin: &usize| {
+        let grams = pattern.windows(GRAM).skip(*begin).take(count);
+        // What is read most often decides.
+        grams
+            .map(|gram| gram.iter().map(|&byte| frequency(byte)).product::<u32>())
+            .max()
+    };
+    let last = pattern.len().saturating_sub(len);
+    let begin = (0..=last).min_by_key(cost).unwrap_or(0);
+    begin..begin + count
+}
+
+/// How common a byte is, roughly, in what is searched: text of protocols, and zeros.
+const fn frequency(byte: u8) -> u32 {
+    match byte.to_ascii_lowercase() {
+        b' ' | b'e' | b't' | b'a' | b'o' | b'n' | b'i' | b's' | b'r' => 16,
+        0 | b'\r' | b'\n' | b'/' | b'.' | b':' | b'h' | b'p' | b'l' | b'd' | b'c' | b'm' => 14,
+        b'0'..=b'9' | b'u' | b'g' | b'f' | b'w' | b'y' | b'b' | b'=' | b'-' | b'"' | 0xff => 10,
+        b'v' | b'k' | b'x' | b'<' | b'>' | b';' | b',' | b'&' | b'_' | b'(' | b')' => 7,
+        b'!'..=b'~' => 5,
+        1..=16 => 4,
+        _ => 2,
+    }
+}
+
+/// Patterns of two and three bytes.
+#[derive(Debug)]
+struct Pairs {
+    /// A bit for each pair of bytes, in small letters as letters are folded.
+    seen: Box<[u64; PAIR_WORDS]>,
+    /// The first two bytes, and the pattern: in order.
+    entries: Box<[(u16, u32)]>,
+}
+
+impl Pairs {
+    fn new(patterns: &[(u32, &[u8])]) -> Option<Self> {
+        let mut entries = Vec::new();
+        for &(pattern, bytes) in patterns {
+            let two = bytes.first_chunk();
+            entries.extend(two.map(|&two| (pair(u16::from_le_bytes(two)), pattern)));
+        }
+        entries.sort_unstable();
+        let mut seen = Box::new([0; PAIR_WORDS]);
+        for (pair, _) in &entries {
+            if let Some(word) = seen.get_mut(usize::from(pair >> 6)) {
+                *word |= 1 << (pair & 63);
+            }
+        }
+        (!entries.is_empty()).then(|| Self {
+            seen,
+            entries: entries.into(),
+        })
+    }
+
+    fn search(&self, text: &[u8], check: &mut dyn FnMut(u32, usize)) {
+        let mut at = 0;
+        while let Some(eight) = text.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
+            let eight = u64::from_le_bytes(*eight) | u64::from_le_bytes([CASE; 8]);
+            let two = |place: usize| (eight >> (8 * place)) as u16;
+            let is_seen = self.is_seen(two(0))
+                | self.is_seen(two(1))
+                | self.is_seen(two(2))
+                | self.is_seen(two(3));
+            if is_seen {
+                (0..4).for_each(|place| self.look(two(place), at + place, check));
+            }
+            at += 4;
+        }
+        while let Some(two) = text.get(at..).and_then(|rest| rest.first_chunk::<2>()) {
+            self.look(pair(u16::from_le_bytes(*two)), at, check);
+            at += 1;
+        }
+    }
+
+    #[inline]
+    fn is_seen(&self, pair: u16) -> bool {
+        self.seen
+            .get(usize::from(pair >> 6))
+            .is_some_and(|bits| bits >> (pair & 63) & 1 != 0)
+    }
+
+    fn look(&self, pair: u16, at: usize, check: &mut dyn FnMut(u32, usize)) {
+        if !self.is_seen(pair) {
+            return;
+        }
+        let begin = self.entries.partition_point(|one| one.0 < pair);
+        let entries = self.entries.get(begin..).unwrap_or_default();
+        for &(_, pattern) in entries.iter().take_while(|one| one.0 == pair) {
+            check(pattern, at);
+        }
+    }
+}
+
+/// Capital letters as small ones; some other bytes become equal, too, which the check finds.
+const fn fold(gram: u32) -> u32 {
+    gram | u32::from_le_bytes([CASE; GRAM])
+}
+
+const fn pair(two: u16) -> u16 {
+    two | u16::from_le_bytes([CASE; 2])
+}
+
+/// Knuth's multiplicative hash (The Art of Computer Programming 3, 6.4).
+const fn hash(gram: u32) -> u32 {
+    gram.wrapping_mul(0x9e37_79b1) >> (32 - HASH_BITS)
+}
+
+const fn word(hash: u32) -> usize {
+    (hash >> 6) as usize % SEEN_WORDS
+}
+
+const fn bucket(gram: u32) -> usize {
+    (hash(gram) >> (HASH_BITS - BUCKET_BITS)) as usize
+}
+
+/// The bit that tells small letters from capital ones.
+const CASE: u8 = 0x20;
+const GRAM: usize = 4;
+/// The bitmap fits into the first-level cache.
+const HASH_BITS: u32 = 17;
+const SEEN_WORDS: usize = 1 << (HASH_BITS - 6);
+const BUCKET_BITS: u32 = 13;
+const BUCKETS: usize = 1 << BUCKET_BITS;
+const PAIR_WORDS: usize = 1 << 10;
+
+#[cfg(test)]
+mod tests {
+    use super::{Fast, Literals};
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    proptest! {
+        /// Each pattern is found wherever it stands, in either case, and nothing else is.
+        #[test]
+        fn patterns_are_found_where_they_stand(
+            patterns in proptest::collection::btree_set("[ab.]{2,12}", 1..20),
+            shortest in 2_usize..9,
+            (first, room) in (0_u32..20, 0_u32..90),
+            text in "[abAB.]{0,80}",
+            from in 0_usize..90,
+        ) {
+            let patterns: Vec<String> =
+                patterns.into_iter().filter(|one| one.len() >= shortest).collect();
+            let places = first..=first + room;
+            let numbered = patterns.iter().zip(0..);
+            let fast: Vec<(u32, Fast)> = numbered.map(|(one, rule)| (rule, Fast {
+                inspection: 0,
+                pattern: one.clone().into_bytes(),
+                places: places.clone(),
+            })).collect();
+            let mut found = BTreeSet::new();
+            if let Some(literals) = Literals::new(&fast) {
+                literals.search(text.as_bytes(), from, &mut |rule, at| {
+                    found.insert((rule, at));
+                });
+            }
+            let small = text.to_ascii_lowercase();
+            let mut expected = BTreeSet::new();
+            for (pattern, rule) in patterns.iter().zip(0_u32..) {
+                let places = (0..small.len()).filter(|&at| {
+                    small.get(at..).is_some_and(|rest| rest.starts_with(pattern.as_str()))
+                        && at + pattern.len() > from && places.contains(&(at as u32))
+                });
+                expected.extend(places.map(|at| (rule, at)));
+            }
+            prop_assert_eq!(found, expected);
         }
     }
 }
