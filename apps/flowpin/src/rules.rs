@@ -4,7 +4,7 @@ use crate::exit::{Failure, origin};
 use crate::tell::tell;
 use anyhow::anyhow;
 use flowpin_config::Plan;
-use flowpin_rules::{Loaded, Reader};
+use flowpin_rules::{DEFAULTS, Loaded, Reader};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -52,7 +52,30 @@ pub(crate) fn read(paths: &[PathBuf], variables: &[String]) -> Result<Loaded, St
     for path in paths {
         reader.read(path)?;
     }
-    Ok(reader.finish())
+    let loaded = reader.finish();
+    for name in variables.iter().filter_map(|one| one.split_once('=')) {
+        tell_unused(&loaded, name.0.trim());
+    }
+    Ok(loaded)
+}
+
+/// Tells that a variable changes nothing: its name may be mistyped.
+fn tell_unused(loaded: &Loaded, name: &str) {
+    let name = name.trim_start_matches('$');
+    let is_named = |text: &str| {
+        text.split('$')
+            .skip(1)
+            .any(|rest| rest.strip_prefix(name).is_some_and(ends_name))
+    };
+    let mut texts = DEFAULTS.iter().map(|(_, value)| *value);
+    let mut rules = loaded.set.rules.iter();
+    if !texts.any(is_named) && !rules.any(|rule| is_named(&rule.text)) {
+        tell(format!("--var {name}: no rule has ${name}"));
+    }
+}
+
+fn ends_name(rest: &str) -> bool {
+    !rest.starts_with(|one: char| one.is_ascii_alphanumeric() || one == '_')
 }
 
 /// Reports what is refused: each rule up to `most`, then how many more.

@@ -96,7 +96,14 @@ impl Reader {
 
 pub(crate) fn given(path: &Path) -> Result<String, String> {
     let bytes = flowpin_disk::read_given_up_to(path, FILE_LEN_MAX);
-    let bytes = bytes.map_err(|error| format!("{}: {error}", path.display()))?;
+    let shown = path.display();
+    let bytes = bytes.map_err(|error| format!("{shown}: {error}"))?;
+    if bytes.starts_with(&[0x1f, 0x8b]) {
+        return Err(format!("{shown} is compressed: unpack it first"));
+    }
+    if bytes.contains(&0) {
+        return Err(format!("{shown} is no text: rules and their settings are"));
+    }
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
@@ -146,7 +153,20 @@ fn fits(pattern: &str, name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::fits;
+    use super::{fits, given};
+
+    /// What is no text is refused in one line, not line by line.
+    #[test]
+    fn packed_and_binary_files_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.rules");
+        for (bytes, why) in [(&[0x1f, 0x8b, 8][..], "unpack it"), (b"alert\0", "no text")] {
+            std::fs::write(&path, bytes).unwrap();
+            assert!(given(&path).unwrap_err().contains(why));
+        }
+        std::fs::write(&path, "alert").unwrap();
+        assert_eq!(given(&path).unwrap(), "alert");
+    }
 
     /// A star stands for any characters, also none.
     #[test]

@@ -82,7 +82,10 @@ pub(crate) fn rules(text: &str) -> Vec<RuleText> {
         if current.text.len() + piece.len() <= RULE_BYTES_MAX {
             current.push(piece, number);
         } else {
-            // Too long to be a rule: the reader refuses it by its length.
+            // Too long to be a rule: the reader refuses it by its length, and by its place.
+            if current.pieces.is_empty() {
+                current.pieces.push((0, number, 1));
+            }
             current.text.push_str(&" ".repeat(RULE_BYTES_MAX));
         }
     }
@@ -102,7 +105,16 @@ pub(crate) const RULE_BYTES_MAX: usize = 1 << 16;
 
 #[cfg(test)]
 mod tests {
-    use super::rules;
+    use super::{RULE_BYTES_MAX, rules};
+
+    /// What is too long is refused where it stands.
+    #[test]
+    fn overlong_rules_keep_their_line() {
+        let text = format!("alert ip\n\n{}\n", "x".repeat(RULE_BYTES_MAX + 1));
+        let found = rules(&text);
+        assert_eq!(found.len(), 2);
+        assert_eq!(found[1].place(0), (3, 1));
+    }
 
     /// Continued lines are one rule, and an offset in it leads to its own line and column.
     #[test]

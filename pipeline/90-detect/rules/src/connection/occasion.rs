@@ -110,7 +110,7 @@ impl Scratch {
     /// Rules whose fast pattern stands there become candidates.
     pub(super) fn search(&mut self, group: &Group, bytes: &[u8]) {
         let (marks, candidates, round) = (&mut self.marks, &mut self.candidates, self.round);
-        group.search_near(bytes, &mut |rule| add(marks, candidates, round, rule));
+        group.search_anchored(bytes, &mut |rule| add(marks, candidates, round, rule));
         group.search(bytes, 0, &mut |rule, _| {
             add(marks, candidates, round, rule);
         });
@@ -127,7 +127,7 @@ impl Scratch {
         for &(rule, _) in self.hits.known() {
             add(marks, candidates, round, rule);
         }
-        group.search_near(window, &mut |rule| add(marks, candidates, round, rule));
+        group.search_anchored(window, &mut |rule| add(marks, candidates, round, rule));
         let hits = &mut self.hits;
         group.search(window, fresh_from, &mut |rule, at| {
             hits.add(rule, at);

@@ -19,14 +19,14 @@ pub(crate) fn choose(rule: &Rule, suits: impl Fn(&Inspection) -> bool) -> Option
     best(rule, suits, |_| true)
 }
 
-/// Chooses one for packets: near their beginning, if there is one.
-pub(crate) fn choose_near(rule: &Rule, suits: impl Fn(&Inspection) -> bool) -> Option<Fast> {
-    best(rule, &suits, is_near).or_else(|| best(rule, suits, |_| true))
+/// Chooses one for packets: one that begins at few places, if there is one.
+pub(crate) fn choose_anchored(rule: &Rule, suits: impl Fn(&Inspection) -> bool) -> Option<Fast> {
+    best(rule, &suits, is_anchored).or_else(|| best(rule, suits, |_| true))
 }
 
-/// Whether a pattern stands near the beginning of its buffer.
-pub(crate) fn is_near(places: &RangeInclusive<u32>) -> bool {
-    *places.end() <= NEAR_MAX
+/// Whether a pattern may begin at few places alone.
+pub(crate) fn is_anchored(places: &RangeInclusive<u32>) -> bool {
+    places.end() - places.start() < PLACES_MAX
 }
 
 fn best(
@@ -46,18 +46,21 @@ fn best(
             let pattern = searched(inspection, content)?;
             let places = places(inspection, content);
             let is_asked = content.fast_pattern;
-            may_be(&places).then(|| (is_asked, weight(&pattern), nth, pattern, places))
+            let rank = (is_asked, weight(&pattern));
+            // One byte stands nearly everywhere.
+            let suits = (pattern.len() > 1 || is_anchored(&places)) && may_be(&places);
+            suits.then_some((rank, nth, pattern, places))
         })
     });
     // The first of the best.
-    let best = contents.reduce(|best, one| match (one.0, one.1) > (best.0, best.1) {
+    let best = contents.reduce(|best, one| match one.0 > best.0 {
         true => one,
         false => best,
     })?;
     Some(Fast {
-        inspection: best.2,
-        pattern: best.3,
-        places: best.4,
+        inspection: best.1,
+        pattern: best.2,
+        places: best.3,
     })
 }
 
@@ -77,8 +80,7 @@ fn searched(inspection: &Inspection, content: &Content) -> Option<Vec<u8>> {
             _ => return None,
         }
     }
-    // One byte stands nearly everywhere.
-    (pattern.len() > 1).then(|| pattern.to_ascii_lowercase())
+    (!pattern.is_empty()).then(|| pattern.to_ascii_lowercase())
 }
 
 /// Where the fast pattern of a content may begin in its buffer.
@@ -105,14 +107,14 @@ fn places(inspection: &Inspection, content: &Content) -> RangeInclusive<u32> {
     };
     let first = offset.saturating_add(skipped);
     let places = first..=first.saturating_add(room);
-    // A window of a stream may begin later: what is far in this one is not in the next.
-    Some(places).filter(is_near).unwrap_or(anywhere)
+    // A window of a stream may begin later: what is no place in this one may be one in the next.
+    Some(places).filter(is_anchored).unwrap_or(anywhere)
 }
 
 const ANYWHERE: RangeInclusive<u32> = 0..=u32::MAX;
 
-/// So far is near.
-const NEAR_MAX: u32 = 128;
+/// So many places are few.
+const PLACES_MAX: u32 = 16;
 
 /// Longer patterns are rarer; repeated bytes are not.
 fn weight(pattern: &[u8]) -> usize {

@@ -1,7 +1,8 @@
 //! Groups of rules that are searched for together.
 
 use super::addresses::AddressIndex;
-use super::fast::{Fast, choose, choose_near, is_near};
+use super::anchored::Anchored;
+use super::fast::{Fast, choose, choose_anchored, is_anchored};
 use super::search::Literals;
 use super::{Compiled, Kind, TRANSPORTS};
 use core::net::IpAddr;
@@ -13,10 +14,10 @@ use std::collections::BTreeMap;
 /// Rules that are compared with the same bytes.
 #[derive(Debug, Default)]
 pub(crate) struct Group {
-    /// Fast patterns near the beginning.
-    near: Option<Literals>,
+    /// Fast patterns that begin at few places.
+    anchored: Option<Anchored>,
     /// Other ones.
-    search: Option<Literals>,
+    far: Option<Literals>,
     /// Rules without a fast pattern: by the sender's address, by the receiver's, or always.
     by_source: AddressIndex,
     by_destination: AddressIndex,
@@ -27,24 +28,24 @@ pub(crate) struct Group {
 impl Group {
     /// Whether it has no rules.
     pub(crate) fn is_empty(&self) -> bool {
-        self.near.is_none()
-            && self.search.is_none()
+        self.anchored.is_none()
+            && self.far.is_none()
             && self.always.is_empty()
             && !self.has_addressed
     }
 
-    /// Calls `hit` with each rule whose fast pattern stands near the beginning of `bytes`.
-    pub(crate) fn search_near(&self, bytes: &[u8], hit: &mut dyn FnMut(u32)) {
-        if let Some(near) = &self.near {
-            near.search(bytes, 0, &mut |rule, _| hit(rule));
+    /// Calls `hit` with each rule whose fast pattern stands at one of few places in `bytes`.
+    pub(crate) fn search_anchored(&self, bytes: &[u8], hit: &mut dyn FnMut(u32)) {
+        if let Some(anchored) = &self.anchored {
+            anchored.search(bytes, hit);
         }
     }
 
     /// Calls `hit` with each other rule whose fast pattern ends behind `from` in `bytes`, and where
     /// the pattern begins.
     pub(crate) fn search(&self, bytes: &[u8], from: usize, hit: &mut dyn FnMut(u32, usize)) {
-        if let Some(search) = &self.search {
-            search.search(bytes, from, hit);
+        if let Some(far) = &self.far {
+            far.search(bytes, from, hit);
         }
     }
 
@@ -76,7 +77,8 @@ impl Draft {
 
     fn finish(self, set: &RuleSet, rules: &[Compiled]) -> Group {
         let patterns = self.patterns.into_iter();
-        let (near, far): (Vec<_>, Vec<_>) = patterns.partition(|(_, fast)| is_near(&fast.places));
+        let (anchored, far): (Vec<_>, Vec<_>) =
+            patterns.partition(|(_, fast)| is_anchored(&fast.places));
         let (mut by_source, mut by_destination, mut always) = (Vec::new(), Vec::new(), Vec::new());
         for at in self.others {
             let rule = rules.get(at as usize);
@@ -94,8 +96,8 @@ impl Draft {
             }
         }
         Group {
-            near: Literals::new(&near),
-            search: Literals::new(&far),
+            anchored: Anchored::new(&anchored),
+            far: Literals::new(&far),
             has_addressed: !by_source.is_empty() || !by_destination.is_empty(),
             by_source: AddressIndex::new(&by_source),
             by_destination: AddressIndex::new(&by_destination),
@@ -195,11 +197,11 @@ impl Grouping {
             sides().for_each(|side| self.streams[side].add(at, pattern));
         }
         let may_be = transports(&rule.header.protocol, kind);
-        let near = choose_near(rule, |one| is_searched(one, kind));
+        let anchored = choose_anchored(rule, |one| is_searched(one, kind));
         for (transport, _) in (0..).zip(may_be).filter(|(_, may_be)| *may_be) {
             let groups: Option<&mut [Draft; 2]> = self.packets.get_mut(transport);
             if let Some(groups) = groups {
-                sides().for_each(|side| groups[side].add(at, near.as_ref()));
+                sides().for_each(|side| groups[side].add(at, anchored.as_ref()));
             }
         }
     }

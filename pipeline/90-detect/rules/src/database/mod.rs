@@ -8,6 +8,7 @@
 //! ```
 
 mod addresses;
+mod anchored;
 mod fast;
 mod group;
 mod order;

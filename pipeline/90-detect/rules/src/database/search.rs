@@ -10,7 +10,6 @@
 //! multi-pattern searching", 1994, skip by the same reason). Letters count in either case.
 
 use super::fast::Fast;
-use core::ops::RangeInclusive;
 use std::collections::BTreeMap;
 
 /// Many patterns, and which rules each belongs to.
@@ -21,18 +20,13 @@ pub(crate) struct Literals {
     pairs: Option<Pairs>,
     /// The longest one's length.
     len_max: usize,
-    /// No pattern that counts ends behind this place.
-    reach: usize,
 }
 
 /// A pattern in small letters, and its rules.
 #[derive(Debug)]
 struct Literal {
-    /// No rule has it begin behind this place.
-    last: u32,
     bytes: Box<[u8]>,
-    /// And where it may begin for each.
-    rules: Box<[(u32, RangeInclusive<u32>)]>,
+    rules: Box<[u32]>,
 }
 
 impl Literals {
@@ -41,10 +35,9 @@ impl Literals {
         let mut patterns = BTreeMap::<&[u8], Vec<_>>::new();
         for (rule, one) in fast {
             let rules = patterns.entry(&one.pattern).or_default();
-            rules.push((*rule, one.places.clone()));
+            rules.push(*rule);
         }
         let literals = patterns.into_iter().map(|(bytes, rules)| Literal {
-            last: rules.iter().map(|one| *one.1.end()).max().unwrap_or(0),
             bytes: bytes.into(),
             rules: rules.into(),
         });
@@ -55,9 +48,7 @@ impl Literals {
             some.map(|(number, one)| (number, &*one.bytes))
                 .collect::<Vec<_>>()
         };
-        let end = |one: &Literal| (one.last as usize).saturating_add(one.bytes.len());
         Some(Self {
-            reach: patterns.iter().map(end).max()?,
             len_max: patterns.iter().map(|one| one.bytes.len()).max()?,
             grams: Grams::new(&with(GRAM, usize::MAX)),
             pairs: Pairs::new(&with(2, GRAM - 1)),
@@ -69,23 +60,17 @@ impl Literals {
     /// begins; maybe more than once.
     pub(crate) fn search(&self, bytes: &[u8], from: usize, hit: &mut dyn FnMut(u32, usize)) {
         let begin = from.saturating_sub(self.len_max - 1);
-        let end = bytes.len().min(self.reach);
-        let text = bytes.get(begin..end).unwrap_or_default();
+        let text = bytes.get(begin..).unwrap_or_default();
         let mut check = |number: u32, at: usize| {
             let Some(literal) = self.patterns.get(number as usize) else {
                 return;
             };
-            let place = u32::try_from(begin + at).unwrap_or(u32::MAX);
-            if place > literal.last {
-                return;
-            }
             let end = at + literal.bytes.len();
             let stands = text
                 .get(at..end)
                 .is_some_and(|there| there.eq_ignore_ascii_case(&literal.bytes));
             if stands && begin + end > from {
-                let placed = literal.rules.iter().filter(|one| one.1.contains(&place));
-                placed.for_each(|&(rule, _)| hit(rule, begin + at));
+                literal.rules.iter().for_each(|&rule| hit(rule, begin + at));
             }
         };
         if let Some(grams) = &self.grams {
@@ -102,8 +87,10 @@ impl Literals {
 struct Grams {
     /// A place is looked at if it is a multiple of this: 1, 2 or 4.
     stride: usize,
+    /// Of a product, what is no hash.
+    shift: u32,
     /// A bit for each hash of a gram that some pattern has.
-    seen: Box<[u64; SEEN_WORDS]>,
+    seen: Box<[u64]>,
     /// Where the entries of each bucket begin.
     buckets: Box<[u32]>,
     entries: Box<[Entry]>,
@@ -137,22 +124,28 @@ impl Grams {
                 }));
             }
         }
-        entries.sort_unstable_by_key(|one| (bucket(one.gram), one.pattern, one.offset));
-        let mut seen = Box::new([0; SEEN_WORDS]);
+        // One gram of 32 that no pattern has is seen at most, unless there are too many.
+        let bits = (entries.len().ilog2() + 6).clamp(HASH_BITS_MIN, HASH_BITS_MAX);
+        let mut made = Self {
+            stride,
+            shift: 32 - bits,
+            seen: vec![0; 1 << (bits - 6)].into(),
+            buckets: Box::new([]),
+            entries: Box::new([]),
+        };
+        entries.sort_unstable_by_key(|one| (made.bucket(one.gram), one.pattern, one.offset));
         for one in &entries {
-            let hash = hash(one.gram);
-            if let Some(word) = seen.get_mut(word(hash)) {
+            let hash = made.hash(one.gram);
+            if let Some(word) = made.seen.get_mut(hash as usize >> 6) {
                 *word |= 1 << (hash & 63);
             }
         }
-        let begin = |of: usize| entries.partition_point(|one| bucket(one.gram) < of);
-        let buckets = (0..=BUCKETS).map(|of| u32::try_from(begin(of)).unwrap_or(u32::MAX));
-        Some(Self {
-            stride,
-            seen,
-            buckets: buckets.collect(),
-            entries: entries.into(),
-        })
+        let begin = |of: usize| entries.partition_point(|one| made.bucket(one.gram) < of);
+        let buckets = 0..=1 << (bits - BUCKET_SHIFT);
+        let buckets = buckets.map(|of| u32::try_from(begin(of)).unwrap_or(u32::MAX));
+        made.buckets = buckets.collect();
+        made.entries = entries.into();
+        Some(made)
     }
 
     fn search(&self, text: &[u8], check: &mut dyn FnMut(u32, usize)) {
@@ -195,10 +188,20 @@ impl Grams {
 
     #[inline]
     fn is_seen(&self, gram: u32) -> bool {
-        let hash = hash(gram);
+        let hash = self.hash(gram);
         self.seen
-            .get(word(hash))
+            .get(hash as usize >> 6)
             .is_some_and(|bits| bits >> (hash & 63) & 1 != 0)
+    }
+
+    /// Knuth's multiplicative hash (The Art of Computer Programming 3, 6.4).
+    #[inline]
+    const fn hash(&self, gram: u32) -> u32 {
+        gram.wrapping_mul(0x9e37_79b1) >> self.shift
+    }
+
+    const fn bucket(&self, gram: u32) -> usize {
+        (self.hash(gram) >> BUCKET_SHIFT) as usize
     }
 
     /// Which patterns may have this gram at this place.
@@ -206,7 +209,7 @@ impl Grams {
         if !self.is_seen(gram) {
             return;
         }
-        let bucket = bucket(gram);
+        let bucket = self.bucket(gram);
         let edge = |of: usize| self.buckets.get(of).map_or(0, |&at| at as usize);
         let entries = self.entries.get(edge(bucket)..edge(bucket + 1));
         for one in entries.into_iter().flatten().filter(|one| one.gram == gram) {
@@ -322,27 +325,14 @@ const fn pair(two: u16) -> u16 {
     two | u16::from_le_bytes([CASE; 2])
 }
 
-/// Knuth's multiplicative hash (The Art of Computer Programming 3, 6.4).
-const fn hash(gram: u32) -> u32 {
-    gram.wrapping_mul(0x9e37_79b1) >> (32 - HASH_BITS)
-}
-
-const fn word(hash: u32) -> usize {
-    (hash >> 6) as usize % SEEN_WORDS
-}
-
-const fn bucket(gram: u32) -> usize {
-    (hash(gram) >> (HASH_BITS - BUCKET_BITS)) as usize
-}
-
 /// The bit that tells small letters from capital ones.
 const CASE: u8 = 0x20;
 const GRAM: usize = 4;
+const HASH_BITS_MIN: u32 = 8;
 /// The bitmap fits into the first-level cache.
-const HASH_BITS: u32 = 17;
-const SEEN_WORDS: usize = 1 << (HASH_BITS - 6);
-const BUCKET_BITS: u32 = 13;
-const BUCKETS: usize = 1 << BUCKET_BITS;
+const HASH_BITS_MAX: u32 = 17;
+/// So many bits of the bitmap have a bucket, as a power of two.
+const BUCKET_SHIFT: u32 = 4;
 const PAIR_WORDS: usize = 1 << 10;
 
 #[cfg(test)]
@@ -357,18 +347,16 @@ mod tests {
         fn patterns_are_found_where_they_stand(
             patterns in proptest::collection::btree_set("[ab.]{2,12}", 1..20),
             shortest in 2_usize..9,
-            (first, room) in (0_u32..20, 0_u32..90),
             text in "[abAB.]{0,80}",
             from in 0_usize..90,
         ) {
             let patterns: Vec<String> =
                 patterns.into_iter().filter(|one| one.len() >= shortest).collect();
-            let places = first..=first + room;
             let numbered = patterns.iter().zip(0..);
             let fast: Vec<(u32, Fast)> = numbered.map(|(one, rule)| (rule, Fast {
                 inspection: 0,
                 pattern: one.clone().into_bytes(),
-                places: places.clone(),
+                places: 0..=u32::MAX,
             })).collect();
             let mut found = BTreeSet::new();
             if let Some(literals) = Literals::new(&fast) {
@@ -381,7 +369,7 @@ mod tests {
             for (pattern, rule) in patterns.iter().zip(0_u32..) {
                 let places = (0..small.len()).filter(|&at| {
                     small.get(at..).is_some_and(|rest| rest.starts_with(pattern.as_str()))
-                        && at + pattern.len() > from && places.contains(&(at as u32))
+                        && at + pattern.len() > from
                 });
                 expected.extend(places.map(|at| (rule, at)));
             }
