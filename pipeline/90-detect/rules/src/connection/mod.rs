@@ -171,8 +171,8 @@ impl Detector {
         };
         let scratch = &mut self.scratch;
         scratch.begin();
-        // What is encrypted is not searched, as in Suricata.
-        if !packet.payload.is_empty() && !connection.has(Connection::ENCRYPTED) {
+        // Also what is encrypted: heartbeats of TLS are found so.
+        if !packet.payload.is_empty() {
             scratch.search(group, packet.payload);
         }
         scratch.add_others(group, &occasion);
