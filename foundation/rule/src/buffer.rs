@@ -1,6 +1,8 @@
 //! The buffers that rules may examine, and where the engine has them from.
 
 use crate::buffers::{BUFFERS, PAYLOAD};
+use std::collections::HashMap;
+use std::sync::LazyLock;
 
 /// The number of a buffer: its place in [`BUFFERS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -107,15 +109,17 @@ pub enum HttpPart {
 
 /// The buffer of a name, and whether that is the name of a modifier behind a content.
 pub fn buffer(name: &str) -> Option<(BufferId, bool)> {
-    let found = |of: fn(&Buffer) -> &'static [&'static str]| {
-        BUFFERS.iter().position(|one| of(one).contains(&name))
-    };
-    let numbered = |at: usize| u8::try_from(at).ok().map(BufferId);
-    let own = BUFFERS.iter().position(|one| one.name == name);
-    if let Some(at) = own.or_else(|| found(|one| one.aliases)) {
-        return numbered(at).map(|id| (id, false));
-    }
-    numbered(found(|one| one.modifiers)?).map(|id| (id, true))
+    // PERF: it is asked for each option of each rule: a fifth of what reading many rules took.
+    static BY_NAME: LazyLock<HashMap<&str, (BufferId, bool)>> = LazyLock::new(|| {
+        let mut names = HashMap::new();
+        for (one, id) in BUFFERS.iter().zip((0..).map(BufferId)) {
+            let own = [one.name].into_iter().chain(one.aliases.iter().copied());
+            names.extend(own.map(|name| (name, (id, false))));
+            names.extend(one.modifiers.iter().map(|&name| (name, (id, true))));
+        }
+        names
+    });
+    BY_NAME.get(name).copied()
 }
 
 #[cfg(test)]

@@ -171,8 +171,15 @@ impl Detector {
         };
         let scratch = &mut self.scratch;
         scratch.begin();
-        // Also what is encrypted: heartbeats of TLS are found so.
-        if !packet.payload.is_empty() {
+        // Application data of TLS is encrypted: from there on a side says nothing. Other records may
+        // come in clear behind the hellos: heartbeats are found so.
+        let sealed = Connection::SEALED.get(side).copied().unwrap_or(0);
+        if connection.has(Connection::ENCRYPTED)
+            && packet.payload.starts_with(&TLS_APPLICATION_DATA)
+        {
+            connection.note(sealed);
+        }
+        if !packet.payload.is_empty() && !connection.has(sealed) {
             scratch.search(group, packet.payload);
         }
         scratch.add_others(group, &occasion);
@@ -424,5 +431,7 @@ fn follow(connection: &mut Connection, packet: &Packet<'_>, to_server: bool) {
 
 /// A window ends at the latest after so many bytes, and begins so many before.
 const STEP: u64 = 4096;
+/// How a record of application data begins (RFC 8446 §5.1): its type, and the major version.
+const TLS_APPLICATION_DATA: [u8; 2] = [23, 3];
 /// Most requests fit into one block or two.
 const BLOCK_BYTES: usize = 512;

@@ -133,6 +133,8 @@ impl Connection {
     pub(crate) const KNOWN: u16 = 1 << 8;
     /// The first packet of the client, and of the server, was compared since.
     pub(crate) const FIRST_KNOWN: [u16; 2] = [1 << 9, 1 << 10];
+    /// The client, and the server, has sent application data of TLS.
+    pub(crate) const SEALED: [u16; 2] = [1 << 11, 1 << 12];
 
     pub(crate) fn new(shard: u8) -> Self {
         Self {
