@@ -171,8 +171,8 @@ impl Detector {
         };
         let scratch = &mut self.scratch;
         scratch.begin();
-        // Application data of TLS is encrypted: from there on a side says nothing. Other records may
-        // come in clear behind the hellos: heartbeats are found so.
+        // Application data of TLS is encrypted: from there on a side says nothing. Before, records
+        // may come in clear behind the hellos: heartbeats are found so.
         let sealed = Connection::SEALED.get(side).copied().unwrap_or(0);
         if connection.has(Connection::ENCRYPTED)
             && packet.payload.starts_with(&TLS_APPLICATION_DATA)

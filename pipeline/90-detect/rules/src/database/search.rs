@@ -56,8 +56,8 @@ impl Literals {
         })
     }
 
-    /// Calls `hit` with each rule whose pattern ends behind `from` in `bytes`, and where the pattern
-    /// begins; maybe more than once.
+    /// Calls `hit` with each rule whose pattern ends behind `from` in `bytes`, and where the
+    /// pattern begins; maybe more than once.
     pub(crate) fn search(&self, bytes: &[u8], from: usize, hit: &mut dyn FnMut(u32, usize)) {
         let begin = from.saturating_sub(self.len_max - 1);
         let text = bytes.get(begin..).unwrap_or_default();
