@@ -33,8 +33,8 @@ pub use flowpin_dispatch::{ChecksumVerdict, Header, Headers, SlowReason};
 pub use flowpin_flow::{Event, Lifetime};
 pub use flowpin_identify::{Protocol, Rule as ProtocolRule};
 pub use flowpin_output::{
-    BatchSink, Earlier, GAP_FILL_MAX, Gaps, MessageCount, OutputError, StreamFiles,
-    StreamFilesOptions, TableSchema, gap_note,
+    AssembleError, Assembled, BatchSink, Earlier, GAP_FILL_MAX, Gaps, MessageCount, OutputError,
+    StreamFiles, StreamFilesOptions, TableSchema, assemble, divided_logs, gap_note,
 };
 pub use flowpin_portscan::ScanFindings;
 pub use flowpin_reassembly::{Anomaly, ReassemblyStats, StreamView};

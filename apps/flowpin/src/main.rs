@@ -74,6 +74,7 @@ fn command() -> ExitCode {
         Command::Identify(args) => command::identify(args),
         Command::Patterns(what) => command::patterns(what),
         Command::Rules(what) => command::rules(what),
+        Command::Merge(args) => command::merge(args),
         Command::Slice(args) => command::slice(args),
         Command::Explain(args) => command::explain(args),
         Command::Streams(args) => command::streams(args),

@@ -65,6 +65,7 @@ const PARQUET_BYTES_MIN: u64 = 8 << 20;
 pub(crate) fn output(plan: &Plan) -> OutputPlan {
     OutputPlan {
         parquet_bytes: parquet_bytes(plan).max(PARQUET_BYTES_MIN),
+        file_threads: !plan.is_live(),
         ..plan.output.clone()
     }
 }

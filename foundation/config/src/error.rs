@@ -1,6 +1,6 @@
 //! Why settings were refused, in one line each.
 
-use crate::{ByteSize, Places, Plan};
+use crate::{ByteSize, OutputPlan, Places, Plan};
 use flowpin_packet::Network;
 use std::path::PathBuf;
 
@@ -84,6 +84,15 @@ pub enum ConfigError {
          `rotate_size`), or write files with `-l DIR` (in a file, remove `stdout`)"
     )]
     RotatedStdout,
+    /// More files than there can be.
+    #[error(
+        "a log can be divided among {max} files at most, not {0} (`--output-files`)",
+        max = OutputPlan::FILES_MAX
+    )]
+    TooManyFiles(u16),
+    /// Files beside each other, of what cannot be divided.
+    #[error("`--output-files` divides logs of text in a directory: {0}")]
+    NotDivided(&'static str),
 }
 
 impl ConfigError {
@@ -131,6 +140,7 @@ impl ConfigError {
                 ["output", "rotate_size"],
                 ["output", "stdout"],
             ],
+            Self::TooManyFiles(_) | Self::NotDivided(_) => &[["output", "files"]],
             _ => &[],
         }
     }

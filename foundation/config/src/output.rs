@@ -69,6 +69,10 @@ options! {
                 not_zero "the output's size limit",
                 flag Flag::value("output-max", "SIZE", "Stop writing when all files together have \
                     this size; the summary says so");
+            /// Divide each log among so many files, each written by a thread of its own.
+            files: u16 => files: u16 = 1, not_zero "the number of files of a log",
+                flag Flag::value("output-files", "K", "Divide each log among K files, each written \
+                    by a thread of its own (at most 16); `flowpin merge` makes one of them");
         }
         others {
             /// `--force`: replace the output of an earlier run, which otherwise prevents this one.
@@ -77,6 +81,9 @@ options! {
             /// The most that rows in Parquet take before they are written, in all files together.
             /// It follows from `--memory`.
             parquet_bytes: u64 = 128 << 20;
+            /// Whether files of `files` have threads: not while capturing, where a run gives up
+            /// its rights thread by thread.
+            file_threads: bool = true;
         }
     }
 }
@@ -133,6 +140,9 @@ impl OutputSettings {
 }
 
 impl OutputPlan {
+    /// The most files that a log can be divided among.
+    pub const FILES_MAX: u16 = 16;
+
     /// No format twice.
     pub(crate) fn settle(&mut self) {
         let mut formats = Vec::new();

@@ -173,7 +173,26 @@ fn check_formats(output: &OutputPlan) -> Result<(), ConfigError> {
     if output.to_stdout && (output.rotate_every_ns.is_some() || output.rotate_bytes_max.is_some()) {
         return Err(ConfigError::RotatedStdout);
     }
-    Ok(())
+    check_files(output)
+}
+
+/// Checks that logs can be divided among files.
+fn check_files(output: &OutputPlan) -> Result<(), ConfigError> {
+    if output.files > OutputPlan::FILES_MAX {
+        return Err(ConfigError::TooManyFiles(output.files));
+    }
+    let rotates = output.rotate_every_ns.is_some() || output.rotate_bytes_max.is_some();
+    let has_parquet = output.formats.contains(&Format::Parquet);
+    let against = [
+        (output.to_stdout, "standard output is one"),
+        (rotates, "leave `--rotate` away"),
+        (has_parquet, "leave the format parquet away"),
+    ];
+    let why = against.into_iter().find(|(is_so, _)| *is_so);
+    match why.filter(|_| output.files > 1) {
+        Some((_, why)) => Err(ConfigError::NotDivided(why)),
+        None => Ok(()),
+    }
 }
 
 #[cfg(test)]

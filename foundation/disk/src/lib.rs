@@ -36,5 +36,5 @@ pub use identity::Identity;
 pub use output::{Output, stdout};
 pub use reads::Reads;
 pub use refused::{Refused, Removed};
-pub use regular::{read, read_head, reopen};
+pub use regular::{open_to_read, read, read_head, reopen};
 pub use unfinished::abandon;

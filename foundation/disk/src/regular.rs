@@ -50,6 +50,14 @@ pub fn read(path: &Path, len_max: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// Opens a regular file for reading.
+///
+/// # Errors
+/// It is something else, or a link; what the system says.
+pub fn open_to_read(path: &Path) -> io::Result<File> {
+    open_as(path, OpenOptions::new().read(true))
+}
+
 /// Opens a regular file for writing, as it is.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
     open_as(path, OpenOptions::new().write(true))

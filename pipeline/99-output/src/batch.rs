@@ -32,6 +32,15 @@ pub(crate) enum TextFormat {
 impl TextFormat {
     /// How many there are.
     pub(crate) const COUNT: usize = 4;
+
+    /// How its files' names end.
+    pub(crate) const fn extension(self) -> &'static str {
+        match self {
+            Self::Eve | Self::ZeekJson => "json",
+            Self::ZeekTsv => "log",
+            Self::Csv => "csv",
+        }
+    }
 }
 
 /// How long a record's texts are, 16 bits for each format.

@@ -17,6 +17,7 @@
 //! drives from where it likes.
 
 mod appender;
+mod assemble;
 mod batch;
 mod error;
 mod extracted_files;
@@ -28,6 +29,7 @@ mod page;
 mod stream_files;
 mod text;
 
+pub use assemble::{AssembleError, Assembled, assemble, divided_logs};
 pub use batch::{RecordBatch, RecordLine};
 pub use error::{FileError, OutputError, StreamFilesError};
 pub use extracted_files::{ExtractedFiles, earlier_extracted};

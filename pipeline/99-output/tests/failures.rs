@@ -16,10 +16,17 @@ use support::{ALL_FORMATS, FullAt, Random, files, plan, write_all};
 fn a_full_disk_leaves_whole_records() {
     let records = Random(7).records(3000);
     let mut failed_in = std::collections::BTreeSet::new();
-    for formats in [&ALL_FORMATS[..], &[Format::Csv], &[Format::Parquet]] {
+    let all = &ALL_FORMATS[..];
+    for (formats, files) in [
+        (all, 1),
+        (&[Format::Csv], 1),
+        (&[Format::Parquet], 1),
+        (&[Format::Eve, Format::ZeekTsv], 3),
+    ] {
         for space in (0..400_000).step_by(13_777) {
             let medium = FullAt::bytes(space);
-            let plan = plan(Path::new("/tmp"), formats);
+            let mut plan = plan(Path::new("/tmp"), formats);
+            plan.files = files;
             let opened = Writers::open_in(&plan, Box::new(medium.clone()));
             let error = match opened {
                 Ok(mut writers) => match write_all(&plan, &mut writers, &records) {

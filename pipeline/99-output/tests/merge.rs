@@ -4,11 +4,13 @@
 mod support;
 
 use flowpin_config::{Format, OutputPlan};
-use flowpin_output::{Formatter, Merger, Writers};
+use flowpin_disk::Existing;
+use flowpin_output::{AssembleError, Formatter, Merger, Writers, assemble};
 use flowpin_packet::Timestamp;
 use flowpin_record::{RecordKey, RecordSink};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
+use std::path::Path;
 use support::{ALL_FORMATS, Any, Random, SECOND, files, longest, plan, put, web};
 
 /// Writes records over `workers` formatters, with ticks every `tick` records, and returns the
@@ -117,6 +119,128 @@ proptest! {
                 assert_same(&one, &spread(&records, workers, tick, seed, change));
             }
         }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4))]
+
+    /// Logs that are divided among files, whoever writes these, make the logs that they would be.
+    #[test]
+    fn divided_logs_make_the_whole(seed in any::<u64>(), count in 2_u16..=16, tick in 1_usize..200) {
+        let records = Random(seed).records(600);
+        let one = spread(&records, 1, 600, 0, |_| {});
+        for (workers, threads) in [(1, true), (3, true), (4, false)] {
+            let files = spread(&records, workers, tick, seed, |plan| {
+                (plan.files, plan.file_threads) = (count, threads);
+            });
+            let dir = tempfile::tempdir().unwrap();
+            for (name, bytes) in &files {
+                std::fs::write(dir.path().join(name), bytes).unwrap();
+            }
+            let mut whole = assembled(dir.path());
+            whole.extend(files.into_iter().filter(|(name, _)| name.ends_with("parquet")));
+            assert_same(&one, &whole);
+        }
+    }
+}
+
+/// The logs that are made of all divided ones in a directory.
+fn assembled(dir: &Path) -> BTreeMap<String, Vec<u8>> {
+    let to = tempfile::tempdir().unwrap();
+    for order in flowpin_output::divided_logs(dir).unwrap() {
+        let made = assemble(&order, to.path(), Existing::Refuse).unwrap();
+        let again = assemble(&order, to.path(), Existing::Refuse).unwrap_err();
+        assert!(matches!(again, AssembleError::Refused(_)), "{again}");
+        let text = std::fs::read(&made.path).unwrap();
+        let lines = memchr::memchr_iter(b'\n', &text).count() as u64;
+        assert!(
+            made.records <= lines && made.records + 10 > lines,
+            "{made:?}"
+        );
+    }
+    files(to.path())
+}
+
+/// What does not fit together is told, and leaves no log; nor is the one that was there changed.
+#[test]
+fn files_that_do_not_fit_make_no_log() {
+    let records = Random(11).records(200);
+    let files = spread(&records, 1, 600, 0, |plan| plan.files = 2);
+    let order = String::from_utf8(files["eve.json.order"].clone()).unwrap();
+    let (head, runs) = order.split_once('\n').unwrap();
+    let eve = String::from_utf8(files["eve.1of2.json"].clone()).unwrap();
+    let cases = [
+        ("eve.json.order", format!("{order}a\n"), "has"),
+        (
+            "eve.json.order",
+            format!("{head}\n"),
+            "more than the 0 records",
+        ),
+        (
+            "eve.json.order",
+            format!("{head}\nc\n{runs}"),
+            "eve.json.order:2",
+        ),
+        (
+            "eve.json.order",
+            format!("{head}\na0\n{runs}"),
+            "eve.json.order:2",
+        ),
+        (
+            "eve.json.order",
+            format!("{head}\na+1\n{runs}"),
+            "eve.json.order:2",
+        ),
+        (
+            "eve.json.order",
+            format!("{head}\n\n{runs}"),
+            "eve.json.order:2",
+        ),
+        (
+            "eve.json.order",
+            format!("#order 0\n{runs}"),
+            "eve.json.order:1",
+        ),
+        (
+            "eve.json.order",
+            format!("#order 99999999\n{runs}"),
+            "eve.json.order:1",
+        ),
+        ("eve.json.order", String::new(), "eve.json.order:1"),
+        (
+            "eve.1of2.json",
+            eve[..eve.len() - 1].to_owned(),
+            "eve.1of2.json has",
+        ),
+        (
+            "eve.1of2.json",
+            eve.clone() + "half a line",
+            "eve.1of2.json has more",
+        ),
+        (
+            "eve.1of2.json",
+            String::new(),
+            "eve.1of2.json has 0 records",
+        ),
+    ];
+    for (name, text, told) in cases {
+        let dir = tempfile::tempdir().unwrap();
+        for part in ["eve.json.order", "eve.1of2.json", "eve.2of2.json"] {
+            std::fs::write(dir.path().join(part), &files[part]).unwrap();
+        }
+        std::fs::write(dir.path().join(name), text).unwrap();
+        std::fs::write(dir.path().join("eve.json"), "before\n").unwrap();
+        let order = dir.path().join("eve.json.order");
+        let error = assemble(&order, dir.path(), Existing::Replace).unwrap_err();
+        let error = error.to_string();
+        assert!(
+            error.contains(told) && !error.contains('\n'),
+            "{name}: {error}"
+        );
+        let left = std::fs::read(dir.path().join("eve.json")).unwrap();
+        assert_eq!(left, b"before\n", "{name}: {error}");
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 4);
     }
 }
 

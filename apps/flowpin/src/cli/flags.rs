@@ -42,7 +42,7 @@ shown! {
         "promiscuous", "ring", "latency",
         "user", "metrics", "confine"];
     Directory "Output" ["log-dir"];
-    Output "Output" ["format", "output", "rotate", "output-max"];
+    Output "Output" ["format", "output", "rotate", "output-max", "output-files"];
     Cores "Cores" ["pipeline", "cut", "cpus", "seed"];
     Connections "Connections" ["checksums", "timeouts", "id-seed", "memory"];
     Stages "Analysis" ["streams", "identify", "patterns", "parse", "all-fields", "ja3", "roots",

@@ -8,6 +8,7 @@ mod flags;
 mod help;
 mod identify;
 mod input;
+mod merge;
 mod patterns;
 mod profile;
 mod rules;
@@ -27,6 +28,7 @@ pub(crate) use doctor::DoctorArgs;
 pub(crate) use explain::ExplainArgs;
 pub(crate) use identify::{IdentifyArgs, ListFormat};
 pub(crate) use input::InputArgs;
+pub(crate) use merge::MergeArgs;
 pub(crate) use patterns::{PageFormat, PatternsCommand, TestArgs};
 pub(crate) use profile::{PlanArgs, ProfileArgs};
 pub(crate) use rules::{RuleArgs, RulesCommand};
@@ -71,6 +73,9 @@ pub(crate) enum Command {
     #[command(long_about = help::IDENTIFY_ABOUT, after_long_help = help::IDENTIFY_AFTER)]
     #[command(after_help = "Examples and exit codes: `flowpin identify --help`.")]
     Identify(Box<IdentifyArgs>),
+    /// Make one log of the files that `run --output-files` has written
+    #[command(long_about = merge::ABOUT, after_long_help = merge::AFTER)]
+    Merge(MergeArgs),
     /// Write the packets of some connections to a capture
     #[command(long_about = help::SLICE_ABOUT, after_long_help = help::SLICE_AFTER)]
     Slice(Box<SliceArgs>),

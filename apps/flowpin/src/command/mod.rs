@@ -6,6 +6,7 @@ mod doctor;
 mod explain;
 mod generate;
 mod identify;
+mod merge;
 mod patterns;
 mod plain;
 mod profile;
@@ -21,6 +22,7 @@ pub(crate) use doctor::doctor;
 pub(crate) use explain::explain;
 pub(crate) use generate::{completions, manual};
 pub(crate) use identify::identify;
+pub(crate) use merge::merge;
 pub(crate) use patterns::patterns;
 use profile::read_by;
 pub(crate) use profile::{plan_link, profile};
@@ -99,6 +101,10 @@ fn without_effect(plan: &Plan) -> Option<&'static str> {
         (
             output.netflow && !has_eve,
             "`--netflow` adds events to EVE JSON: add it to `--format`",
+        ),
+        (
+            output.files > 1 && output.formats.contains(&Format::None),
+            "`--output-files` divides logs, and the format `none` writes none",
         ),
         (
             output.stats.is_none() && !is_default,

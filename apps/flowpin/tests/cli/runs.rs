@@ -4,6 +4,7 @@ use crate::program::{
     assert_refused, capture, code, command, flowpin, stderr, stdout, summary, text,
 };
 use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// Every packet of every bundled capture is accounted for, and none is misdirected.
@@ -297,4 +298,80 @@ fn bad_checksums_are_explained() {
     }
     let (again, hints) = connections(text(&path), &["-k", "none"]);
     assert_eq!((again, hints.as_array().unwrap().len()), (all, 0));
+}
+
+/// Logs divided among files make the logs of a run that does not divide them, whatever its shape;
+/// the same option is refused where it cannot be.
+#[test]
+fn divided_logs_are_merged_to_the_same_bytes() {
+    let dir = tempfile::tempdir().unwrap();
+    let lab = capture("lab-day.pcapng");
+    let at = |name: &str| text(&dir.path().join(name)).to_owned();
+    let run = |log: &str, more: &[&str]| {
+        let all = [
+            "run",
+            "-r",
+            &lab,
+            "-l",
+            log,
+            "-q",
+            "--format",
+            "eve,zeek,csv",
+        ];
+        flowpin(&[&all, more].concat())
+    };
+    assert_eq!(code(&run(&at("whole"), &[])), 0);
+    let names = |log: &str| -> Vec<String> {
+        let files = std::fs::read_dir(log).unwrap();
+        let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<_> = names.collect();
+        names.sort();
+        names
+    };
+    for (files, shape) in [("2", "1x1"), ("3", "1x3"), ("16", "2x2")] {
+        let (log, merged) = (at(shape), at(&format!("merged-{shape}")));
+        let output = run(&log, &["--output-files", files, "--pipeline", shape]);
+        assert_eq!(code(&output), 0, "{}", stderr(&output));
+        let output = flowpin(&["merge", &log, "-l", &merged]);
+        assert_eq!(code(&output), 0, "{}", stderr(&output));
+        assert_eq!(names(&merged), names(&at("whole")));
+        for name in names(&merged) {
+            let read = |log: &str| std::fs::read(Path::new(log).join(&name)).unwrap();
+            assert!(read(&merged) == read(&at("whole")), "{name} {shape}");
+        }
+        assert!(names(&log).len() > names(&merged).len());
+        // A second run must not mix its files with these.
+        assert_refused(&run(&log, &[]), 2, &["--force"]);
+        // One log lacks a record: the others are made.
+        let part = Path::new(&log).join(format!("eve.1of{files}.json"));
+        let eve = std::fs::read(&part).unwrap();
+        std::fs::write(&part, &eve[..eve.len() - 1]).unwrap();
+        let output = flowpin(&["merge", &log, "-l", &at(&format!("again-{shape}"))]);
+        assert_refused(&output, 1, &["eve.1of", "its order more"]);
+        assert_eq!(
+            names(&at(&format!("again-{shape}"))).len(),
+            names(&merged).len() - 1
+        );
+    }
+    assert_refused(
+        &flowpin(&["merge", &at("whole")]),
+        1,
+        &["no log is divided"],
+    );
+    for (more, told) in [
+        (["--output-files", "17"], "16 files at most"),
+        (["--output-files", "0"], "more than 0"),
+        (["--rotate", "1h"], "leave `--rotate` away"),
+        (["--format", "parquet"], "leave the format parquet away"),
+        (["--output", "-"], "standard output is one"),
+    ] {
+        let all = ["run", "-r", &lab, "-q", "--output-files", "2"];
+        let all = if more[0] == "--output-files" {
+            &all[..4]
+        } else {
+            &all[..]
+        };
+        let output = flowpin(&[all, &more].concat());
+        assert_refused(&output, 2, &[told]);
+    }
 }

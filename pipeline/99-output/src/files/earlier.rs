@@ -3,7 +3,7 @@
 //! A run's logs belong together: one of before beside those of now would be taken for one of them.
 //! So they keep a run from beginning, or make way for it.
 
-use super::rotation;
+use super::{order, rotation};
 use crate::OutputError;
 use crate::format::Formats;
 use flowpin_config::OutputPlan;
@@ -64,13 +64,14 @@ fn begins_as_log(path: &Path) -> bool {
     BEGINNINGS.iter().any(|begin| first.starts_with(begin))
 }
 
-/// How EVE, Zeek's JSON, Zeek's logs, CSV and Parquet begin.
-const BEGINNINGS: [&[u8]; 5] = [
+/// How EVE, Zeek's JSON, Zeek's logs, CSV, Parquet and orders begin.
+const BEGINNINGS: [&[u8]; 6] = [
     b"{\"timestamp\":",
     b"{\"ts\":",
     b"#separator",
     b"ts,",
     b"PAR1",
+    order::BEGINNING,
 ];
 
 fn writes(formats: Formats, extension: Extension) -> bool {
@@ -95,8 +96,9 @@ enum Extension {
 
 /// Which format's log a name is, rotated or not, if it is one.
 fn extension(name: &str, stems: &[String]) -> Option<Extension> {
+    let name = name.strip_suffix(order::SUFFIX).unwrap_or(name);
     let (stem, ending) = name.rsplit_once('.')?;
-    let stem = rotation::stem(stem);
+    let stem = rotation::stem(order::whole(stem));
     let is_table = |one: &RecordType| one.file_stem() == stem;
     let is_known =
         RecordType::TABLES.iter().any(is_table) || stems.iter().any(|known| known == stem);
@@ -129,6 +131,13 @@ mod tests {
                 Some(Extension::Parquet),
             ),
             ("http-1000000.log", Some(Extension::Log)),
+            ("eve.1of4.json", Some(Extension::Eve)),
+            ("eve.json.order", Some(Extension::Eve)),
+            ("conn.12of16.log", Some(Extension::Log)),
+            ("conn.csv.order", Some(Extension::Csv)),
+            ("eve.of4.json", None),
+            ("eve.1of.json", None),
+            ("eve.order", None),
             ("eve.json.1", None),
             ("eve.log", None),
             ("http-00001.log", None),

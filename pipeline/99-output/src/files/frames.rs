@@ -25,8 +25,8 @@ pub(super) fn eve_frame() -> Frame {
     }
 }
 
-/// Header, footer and file extension of a format that goes by columns.
-pub(super) fn column_frame(format: TextFormat, record_type: RecordType) -> (Frame, &'static str) {
+/// Header and footer of a format that goes by columns.
+pub(super) fn column_frame(format: TextFormat, record_type: RecordType) -> Frame {
     match record_type {
         RecordType::Conn | RecordType::ConnLong => frame_of::<ConnRow>(format, record_type),
         RecordType::Anomaly => frame_of::<AnomalyRecord>(format, record_type),
@@ -34,29 +34,29 @@ pub(super) fn column_frame(format: TextFormat, record_type: RecordType) -> (Fram
         RecordType::Scan => frame_of::<ScanRecord>(format, record_type),
         RecordType::Flood => frame_of::<FloodRecord>(format, record_type),
         RecordType::HostPair => frame_of::<HostPairRecord>(format, record_type),
-        RecordType::Message => (eve_frame(), "json"),
+        RecordType::Message => eve_frame(),
     }
 }
 
-fn frame_of<R: Row>(format: TextFormat, record_type: RecordType) -> (Frame, &'static str) {
+fn frame_of<R: Row>(format: TextFormat, record_type: RecordType) -> Frame {
     let stem = record_type.file_stem();
     match format {
         TextFormat::ZeekTsv => {
             let header = Box::new(move |open| zeek_header::<R>(stem, open));
             let footer = zeek_footer;
-            (Frame { header, footer }, "log")
+            Frame { header, footer }
         }
         TextFormat::Csv => {
             let header = Box::new(|_| csv_header::<R>());
             let footer = |_| Vec::new();
-            (Frame { header, footer }, "csv")
+            Frame { header, footer }
         }
-        TextFormat::ZeekJson | TextFormat::Eve => (eve_frame(), "json"),
+        TextFormat::ZeekJson | TextFormat::Eve => eve_frame(),
     }
 }
 
 /// Likewise of one kind of messages.
-pub(super) fn message_frame(format: TextFormat, ready: &ReadySchema) -> (Frame, &'static str) {
+pub(super) fn message_frame(format: TextFormat, ready: &ReadySchema) -> Frame {
     match format {
         TextFormat::ZeekTsv => {
             let columns = ready.fields.iter().filter(|field| field.logs.in_zeek());
@@ -67,7 +67,7 @@ pub(super) fn message_frame(format: TextFormat, ready: &ReadySchema) -> (Frame, 
                 zeek_header_of(&named.collect::<Vec<_>>(), &stem, open)
             });
             let footer = zeek_footer;
-            (Frame { header, footer }, "log")
+            Frame { header, footer }
         }
         TextFormat::Csv => {
             let fields = ready.fields.iter().filter(|field| field.logs.in_tables());
@@ -75,8 +75,8 @@ pub(super) fn message_frame(format: TextFormat, ready: &ReadySchema) -> (Frame, 
             let line = (names.join(",") + "\n").into_bytes();
             let header = Box::new(move |_| line.clone());
             let footer = |_| Vec::new();
-            (Frame { header, footer }, "csv")
+            Frame { header, footer }
         }
-        TextFormat::ZeekJson | TextFormat::Eve => (eve_frame(), "json"),
+        TextFormat::ZeekJson | TextFormat::Eve => eve_frame(),
     }
 }

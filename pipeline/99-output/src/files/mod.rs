@@ -8,7 +8,9 @@ mod arrow_rows;
 mod batches;
 mod earlier;
 mod frames;
+mod log;
 mod once;
+pub(crate) mod order;
 mod parquet_file;
 mod parquet_log;
 mod parquet_logs;
@@ -17,6 +19,7 @@ mod storage;
 mod tables;
 mod text_log;
 mod writers;
+mod writing;
 
 pub use batches::{BatchSink, TableSchema};
 pub use earlier::Earlier;

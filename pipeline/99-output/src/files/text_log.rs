@@ -3,16 +3,18 @@
 use super::FileInfo;
 use super::frames::Frame;
 use super::rotation::Rotation;
-use super::storage::{Storage, Target, write_all};
+use super::storage::{Storage, Target};
+use super::writing::{Failed, Hand, Place};
 use crate::OutputError;
 use flowpin_packet::Timestamp;
-use std::io;
 use std::path::{Path, PathBuf};
 
 /// One log.
 pub(super) struct TextLog {
     frame: Frame,
     rotation: Rotation,
+    /// The thread that writes its files, if one does.
+    hand: Option<Hand>,
     open: Option<OpenFile>,
     closed: Vec<FileInfo>,
     /// The first thing that went wrong when files were made anew: told in the end.
@@ -21,13 +23,13 @@ pub(super) struct TextLog {
 
 struct OpenFile {
     info: FileInfo,
-    target: Box<dyn Target>,
+    place: Place,
     /// Whole lines that are not written yet.
     buffer: Vec<u8>,
+    /// How long it may become.
+    buffer_max: usize,
     /// How many of these lines are records.
     unwritten: u64,
-    /// Whether the file was shorter once than what had been written.
-    was_short: bool,
     /// Time of the first and the last record, none before the first.
     times: Option<(Timestamp, Timestamp)>,
 }
@@ -37,6 +39,7 @@ impl TextLog {
         Self {
             frame,
             rotation,
+            hand: None,
             open: None,
             closed: Vec::new(),
             remade: None,
@@ -46,16 +49,26 @@ impl TextLog {
     /// A log whose only file is open already: standard output.
     pub(super) fn over(target: Box<dyn Target>, frame: Frame, rotation: Rotation) -> Self {
         Self {
-            open: Some(OpenFile::new(PathBuf::from(crate::error::STDOUT), target)),
+            open: Some(OpenFile::new(
+                PathBuf::from(crate::error::STDOUT),
+                target,
+                None,
+            )),
             ..Self::new(frame, rotation)
         }
+    }
+
+    /// The same log, whose files are written by a thread.
+    pub(super) fn by(mut self, hand: Option<Hand>) -> Self {
+        self.hand = hand;
+        self
     }
 
     /// Creates the first file now, so that what is wrong with it is said at once.
     pub(super) fn create_early(&mut self, storage: &mut dyn Storage) -> Result<(), OutputError> {
         if self.rotation.name_is_fixed() {
             let path = self.rotation.first(Timestamp::default());
-            self.open = Some(create(storage, path)?);
+            self.open = Some(create(storage, path, self.hand.as_ref())?);
         }
         Ok(())
     }
@@ -74,12 +87,15 @@ impl TextLog {
                 && let Some(path) = self.rotation.next(time, bytes)
             {
                 self.end_file()?;
-                self.open = Some(create(storage, path)?);
+                self.open = Some(create(storage, path, self.hand.as_ref())?);
             }
         }
         let open = match &mut self.open {
             Some(open) => open,
-            none => none.insert(create(storage, self.rotation.first(time))?),
+            none => {
+                let path = self.rotation.first(time);
+                none.insert(create(storage, path, self.hand.as_ref())?)
+            }
         };
         if open.times.is_none() {
             open.put(&(self.frame.header)(time))?;
@@ -100,18 +116,14 @@ impl TextLog {
     /// Makes the present file anew if it was moved away; the records before stay in the old one. It
     /// goes on if no new one can be made: what is in its place is no reason to lose records.
     pub(super) fn reopen(&mut self, storage: &mut dyn Storage) -> Result<(), OutputError> {
-        let moved = self
-            .open
-            .as_ref()
-            .filter(|open| !open.target.is_at(&open.info.path))
-            .map(|open| open.info.path.clone());
+        let moved = self.open.as_mut().and_then(OpenFile::moved_from);
         let Some(path) = moved else {
             return self.flush();
         };
         match storage.remake(&path) {
             Ok(target) => {
                 let ended = self.end_file();
-                self.open = Some(OpenFile::new(path, target));
+                self.open = Some(OpenFile::new(path, target, self.hand.as_ref()));
                 unless_removed(ended, &mut self.remade)
             }
             Err(source) => {
@@ -146,40 +158,48 @@ impl TextLog {
     }
 }
 
-fn create(storage: &mut dyn Storage, path: PathBuf) -> Result<OpenFile, OutputError> {
-    made(storage.create(&path), path)
-}
-
-fn made(file: io::Result<Box<dyn Target>>, path: PathBuf) -> Result<OpenFile, OutputError> {
-    match file {
-        Ok(target) => Ok(OpenFile::new(path, target)),
+fn create(
+    storage: &mut dyn Storage,
+    path: PathBuf,
+    hand: Option<&Hand>,
+) -> Result<OpenFile, OutputError> {
+    match storage.create(&path) {
+        Ok(target) => Ok(OpenFile::new(path, target, hand)),
         Err(source) => Err(OutputError::create(path, source)),
     }
 }
 
 impl OpenFile {
-    fn new(path: PathBuf, target: Box<dyn Target>) -> Self {
+    fn new(path: PathBuf, target: Box<dyn Target>, hand: Option<&Hand>) -> Self {
+        let buffer_max = hand.map_or(BUFFER_LEN, |_| PIECE_LEN);
         Self {
             info: FileInfo {
-                path,
+                path: path.clone(),
                 bytes: 0,
                 records: 0,
             },
-            target,
-            buffer: Vec::with_capacity(BUFFER_LEN),
+            place: Place::new(path, target, hand),
+            buffer: Vec::with_capacity(buffer_max),
+            buffer_max,
             unwritten: 0,
-            was_short: false,
             times: None,
         }
     }
 
     fn put(&mut self, lines: &[u8]) -> Result<(), OutputError> {
-        if self.buffer.len() + lines.len() > BUFFER_LEN {
+        if self.buffer.len() + lines.len() > self.buffer_max {
             self.flush()?;
         }
         self.buffer.extend_from_slice(lines);
         self.info.bytes += lines.len() as u64;
         Ok(())
+    }
+
+    /// Where it was, if it has been moved away.
+    fn moved_from(&mut self) -> Option<PathBuf> {
+        let path = &self.info.path;
+        let is_there = self.place.with(|open| open.target.is_at(path));
+        (!is_there).then(|| self.info.path.clone())
     }
 
     fn end(&mut self, frame: &Frame) -> Result<(), OutputError> {
@@ -191,40 +211,29 @@ impl OpenFile {
         self.flush()?;
         self.put(&(frame.footer)(last))?;
         self.flush()?;
-        let is_short = self.was_short || is_short(self.target.as_ref(), self.info.bytes);
-        intact(self.target.as_ref(), &self.info.path, is_short)
+        let settled = self.place.settle();
+        self.or_cut(settled)?;
+        let path = &self.info.path;
+        self.place
+            .with(|open| intact(open.target.as_ref(), path, open.is_short()))
     }
 
     fn flush(&mut self) -> Result<(), OutputError> {
-        // Before what follows makes it long again.
-        let flushed = self.info.bytes - self.buffer.len() as u64;
-        self.was_short = self.was_short || is_short(self.target.as_ref(), flushed);
-        let written = write_all(self.target.as_mut(), &self.buffer);
-        let result = written.map_err(|(count, source)| self.cut_back(count, source));
-        self.buffer.clear();
+        if self.buffer.is_empty() {
+            return Ok(());
+        }
+        let put = self.place.put(&mut self.buffer, self.unwritten);
         self.unwritten = 0;
-        result
+        self.or_cut(put)
     }
 
-    /// After a failure `count` bytes into the buffer: leaves whole lines behind.
-    fn cut_back(&mut self, count: usize, source: io::Error) -> OutputError {
-        let flushed = self.info.bytes - self.buffer.len() as u64;
-        let written = self.buffer.get(..count).unwrap_or_default();
-        let whole = memchr::memrchr(b'\n', written).map_or(0, |end| end + 1);
-        let lost = self.buffer.get(whole..).unwrap_or_default();
-        let lost_lines = memchr::memchr_iter(b'\n', lost).count() as u64;
-        // Lines of a header count as lines only.
-        self.info.records -= lost_lines.min(self.unwritten);
-        self.info.bytes = flushed + whole as u64;
-        if whole < count {
-            // A pipe cannot be cut; its reader sees the end of the line missing.
-            let _ = self.target.cut(self.info.bytes);
-        }
-        OutputError::Write {
-            path: self.info.path.clone(),
-            kept_bytes: self.info.bytes,
-            source,
-        }
+    /// After a failure: what the file holds now.
+    fn or_cut(&mut self, done: Result<(), Failed>) -> Result<(), OutputError> {
+        done.map_err(|failed| {
+            self.info.bytes = failed.bytes;
+            self.info.records -= failed.records_lost.min(self.info.records);
+            failed.error
+        })
     }
 }
 
@@ -263,3 +272,6 @@ pub(super) fn intact(target: &dyn Target, path: &Path, was_cut: bool) -> Result<
 
 /// Pieces of this size cost the file system least per byte.
 const BUFFER_LEN: usize = 1 << 20;
+
+/// Pieces for a thread: several are on their way at once.
+const PIECE_LEN: usize = 256 << 10;

@@ -4,10 +4,11 @@ mod opening;
 
 use super::OutputSummary;
 use super::batches::Batches;
+use super::log::Log;
 use super::once::{Decision, Once};
 use super::parquet_logs::ParquetLogs;
 use super::storage::Storage;
-use super::text_log::TextLog;
+use super::writing::Hands;
 use crate::OutputError;
 use crate::batch::{RecordBatch, RecordRef, TextFormat};
 use flowpin_config::OutputPlan;
@@ -20,7 +21,7 @@ pub struct Writers {
     plan: OutputPlan,
     storage: Box<dyn Storage>,
     /// All types in one file.
-    eve: Option<TextLog>,
+    eve: Option<Log>,
     /// A file for each type, made when its first record comes.
     columns: Vec<ColumnLog>,
     /// Likewise for each kind of messages, in each format.
@@ -28,6 +29,8 @@ pub struct Writers {
     parquet: Option<ParquetLogs>,
     /// Instead of all of these: rows for another program.
     batches: Option<Batches>,
+    /// Threads that write files.
+    hands: Hands,
     /// What is written once a day, if anything is.
     once: Option<Once>,
     /// Bytes of text written so far.
@@ -39,13 +42,13 @@ pub struct Writers {
 struct ColumnLog {
     format: TextFormat,
     record_type: RecordType,
-    log: TextLog,
+    log: Log,
 }
 
 struct MessageLog {
     format: TextFormat,
     schema: u16,
-    log: TextLog,
+    log: Log,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,7 +83,7 @@ impl Writers {
             .iter()
             .chain(self.columns.iter().map(|column| &column.log))
             .chain(self.messages.iter().map(|messages| &messages.log));
-        let mut files: Vec<_> = text.flat_map(TextLog::files).cloned().collect();
+        let mut files: Vec<_> = text.flat_map(Log::files).cloned().collect();
         files.extend(self.parquet.iter().flat_map(ParquetLogs::files));
         let mut summary = self.summary.clone();
         summary.files.splice(0..0, files);
@@ -131,21 +134,18 @@ impl Writers {
 
     #[inline]
     fn write_everywhere(&mut self, record: &RecordRef<'_>) -> Result<(), OutputError> {
-        let (storage, time) = (self.storage.as_mut(), record.time());
+        let storage = self.storage.as_mut();
+        let place = (record.time(), record.entry.tie);
         self.text_bytes += record.text_len() as u64;
         if let Some(eve) = &mut self.eve {
-            let text = record.text(TextFormat::Eve);
-            // Some kinds of messages are no events.
-            if !text.is_empty() {
-                eve.write(storage, time, text)?;
-            }
+            eve.write(storage, place, record.text(TextFormat::Eve))?;
         }
         if record.entry.record_type == RecordType::Message {
             let schema = record.rows.messages.row(record.entry.row).schema;
             for messages in &mut self.messages {
                 if messages.schema == schema {
                     let text = record.text(messages.format);
-                    messages.log.write(storage, time, text)?;
+                    messages.log.write(storage, place, text)?;
                 }
             }
         } else {
@@ -153,7 +153,7 @@ impl Writers {
                 if column.record_type == record.entry.record_type {
                     column
                         .log
-                        .write(storage, time, record.text(column.format))?;
+                        .write(storage, place, record.text(column.format))?;
                 }
             }
         }
@@ -207,7 +207,7 @@ impl Writers {
         if self.state == State::Ended {
             return Ok(());
         }
-        let text = self.text_logs().try_for_each(TextLog::flush);
+        let text = self.with_logs(Log::flush);
         let batches = self.batches.as_mut().map_or(Ok(()), Batches::flush);
         self.or_fail(text.and(batches))
     }
@@ -228,12 +228,8 @@ impl Writers {
     }
 
     fn reopen_all(&mut self) -> Result<(), OutputError> {
+        self.with_logs(Log::reopen)?;
         let storage = self.storage.as_mut();
-        let columns = self.columns.iter_mut().map(|column| &mut column.log);
-        let messages = self.messages.iter_mut().map(|messages| &mut messages.log);
-        for log in self.eve.iter_mut().chain(columns).chain(messages) {
-            log.reopen(storage)?;
-        }
         self.parquet
             .as_mut()
             .map_or(Ok(()), |parquet| parquet.reopen(storage))
@@ -263,11 +259,16 @@ impl Writers {
         self.forgive_reader(done)
     }
 
-    fn text_logs(&mut self) -> impl Iterator<Item = &mut TextLog> {
-        self.eve
-            .iter_mut()
-            .chain(self.columns.iter_mut().map(|column| &mut column.log))
-            .chain(self.messages.iter_mut().map(|messages| &mut messages.log))
+    /// Does something with each log of text, up to the first failure.
+    fn with_logs(
+        &mut self,
+        mut act: impl FnMut(&mut Log, &mut dyn Storage) -> Result<(), OutputError>,
+    ) -> Result<(), OutputError> {
+        let storage = self.storage.as_mut();
+        let columns = self.columns.iter_mut().map(|column| &mut column.log);
+        let messages = self.messages.iter_mut().map(|messages| &mut messages.log);
+        let mut logs = self.eve.iter_mut().chain(columns).chain(messages);
+        logs.try_for_each(|log| act(log, storage))
     }
 
     /// After a failure: ends the other files, and passes the failure on.
@@ -295,10 +296,15 @@ impl Writers {
 
     /// Ends all files; returns the first failure.
     fn close_all(&mut self) -> Result<(), OutputError> {
-        let text = self
-            .text_logs()
-            .map(TextLog::close)
-            .fold(Ok(()), Result::and);
+        let mut first = Ok(());
+        let text = self.with_logs(|log, storage| {
+            let closed = log.close(storage);
+            if first.is_ok() {
+                first = closed;
+            }
+            Ok(())
+        });
+        let text = text.and(first);
         let parquet = self.parquet.as_mut().map_or(Ok(()), ParquetLogs::close);
         let batches = self.batches.as_mut().map_or(Ok(()), Batches::flush);
         text.and(parquet).and(batches)

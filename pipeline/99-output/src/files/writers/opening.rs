@@ -6,11 +6,12 @@ use crate::batch::TextFormat;
 use crate::error::STDOUT;
 use crate::files::batches::{BatchSink, Batches};
 use crate::files::frames::{column_frame, eve_frame, message_frame};
+use crate::files::log::Log;
 use crate::files::once::Once;
 use crate::files::parquet_logs::ParquetLogs;
 use crate::files::rotation::Rotation;
 use crate::files::storage::{Disk, Storage};
-use crate::files::text_log::TextLog;
+use crate::files::writing::Hands;
 use crate::files::{MessageCount, OutputSummary};
 use crate::format::{Formats, MessageSchemas};
 use flowpin_config::OutputPlan;
@@ -111,6 +112,7 @@ impl Writers {
             messages: Vec::new(),
             parquet: None,
             batches: None,
+            hands: Hands::default(),
             once: None,
             text_bytes: 0,
             summary: OutputSummary {
@@ -138,7 +140,7 @@ impl Writers {
         })?;
         let never = OutputPlan::default();
         let rotation = Rotation::new(&never, "eve", "json");
-        self.eve = Some(TextLog::over(target, eve_frame(), rotation));
+        self.eve = Some(Log::over(target, eve_frame(), rotation));
         Ok(())
     }
 
@@ -147,10 +149,14 @@ impl Writers {
         formats: Formats,
         schemas: &MessageSchemas,
     ) -> Result<(), OutputError> {
+        let divides = self.plan.files > 1 && self.plan.file_threads;
+        if divides {
+            self.hands = Hands::new(self.plan.files.into());
+        }
         let storage = self.storage.as_mut();
         if formats.eve {
-            let rotation = Rotation::new(&self.plan, "eve", "json");
-            let log = self.eve.insert(TextLog::new(eve_frame(), rotation));
+            let log = Log::new(&self.plan, "eve", "json", eve_frame, &self.hands);
+            let log = self.eve.insert(log);
             log.create_early(storage)?;
         }
         for format in [TextFormat::ZeekTsv, TextFormat::ZeekJson, TextFormat::Csv] {
@@ -158,9 +164,9 @@ impl Writers {
                 continue;
             }
             for record_type in RecordType::TABLES {
-                let (frame, extension) = column_frame(format, record_type);
-                let rotation = Rotation::new(&self.plan, record_type.file_stem(), extension);
-                let mut log = TextLog::new(frame, rotation);
+                let frame = || column_frame(format, record_type);
+                let (stem, extension) = (record_type.file_stem(), format.extension());
+                let mut log = Log::new(&self.plan, stem, extension, frame, &self.hands);
                 if record_type == RecordType::Conn {
                     log.create_early(storage)?;
                 }
@@ -179,9 +185,9 @@ impl Writers {
                 if !has_log {
                     continue;
                 }
-                let (frame, extension) = message_frame(format, ready);
-                let rotation = Rotation::new(&self.plan, &ready.schema.file_stem, extension);
-                let log = TextLog::new(frame, rotation);
+                let frame = || message_frame(format, ready);
+                let (stem, extension) = (&ready.schema.file_stem, format.extension());
+                let log = Log::new(&self.plan, stem, extension, frame, &self.hands);
                 self.messages.push(MessageLog {
                     format,
                     schema,
