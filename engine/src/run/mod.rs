@@ -22,6 +22,7 @@ use crate::run::nowhere::Nowhere;
 use crate::run::shape::Shape;
 use crate::run::stats::{Latest, Seen, StatsFile};
 use crate::worker::identify::IdentifyRules;
+use crate::worker::parse::registry;
 use crate::worker::stages::{self, AllStages, Explain, Planned, Stages};
 use crate::worker::{Finished, Late, Worker};
 use crate::{Control, RunError};
@@ -230,7 +231,7 @@ fn run_into(
     let known = match known {
         Some(known) => known,
         None => {
-            made = IdentifyRules::of(plan)?;
+            made = prepare(plan)?;
             made.as_ref()
         }
     };
@@ -304,6 +305,19 @@ fn run_into(
     report.stopped_early = context.is_stopped();
     report.stopped_after = plan.packet_count_max.filter(|&most| report.packets >= most);
     Ok(report)
+}
+
+/// What identification knows; beside it is made what parsers share.
+// PERF: each takes milliseconds, which a run over a small capture waits for.
+fn prepare(plan: &Plan) -> Result<Option<IdentifyRules>, RunError> {
+    if !plan.parse.enabled {
+        return IdentifyRules::of(plan);
+    }
+    thread::scope(|scope| {
+        // Without a thread for it, who needs it makes it.
+        let _warming = thread::Builder::new().spawn_scoped(scope, registry::warm);
+        IdentifyRules::of(plan)
+    })
 }
 
 /// Runs `work`, and beside it what keeps the file of `--stats`.

@@ -98,6 +98,10 @@ pub trait Parser: Debug + Sized {
         Ok(())
     }
 
+    /// Makes what all parsers of this process share and what takes time to make. It may be called
+    /// beside everything else, also when it is made already.
+    fn warm() {}
+
     /// A parser without connections.
     ///
     /// # Errors

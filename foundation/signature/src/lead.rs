@@ -116,6 +116,15 @@ impl Lead {
         self.mask == 0 && self.far.1 != 0
     }
 
+    /// Whether it says anything of the byte at a place: below 8, or if it looks only far away,
+    /// there. Where not, any byte fits.
+    pub const fn looks_at(&self, place: u8) -> bool {
+        if self.looks_only_far() && place == self.far.0 {
+            return true;
+        }
+        place < 8 && self.mask.wrapping_shr((place as u32).wrapping_mul(8)) & 0xff != 0
+    }
+
     /// Whether `byte` fits at a place: below 8, or if it looks only far away, there.
     pub const fn fits_at(&self, place: u8, byte: u8) -> bool {
         if self.looks_only_far() && place == self.far.0 {

@@ -181,6 +181,11 @@ macro_rules! parsers {
             Ok(())
         }
 
+        /// As in [`Parser::warm`].
+        pub(crate) fn warm() {
+            $(<$parser as Parser>::warm();)*
+        }
+
         /// Their records, and whether those are of grammars.
         pub(crate) fn schemas(setup: &ParserSetup) -> Vec<(bool, &MessageSchema)> {
             let mut all = Vec::new();

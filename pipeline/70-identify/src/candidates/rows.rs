@@ -48,9 +48,18 @@ impl Rows {
             classes: [0; 256],
             first: self.rows.len(),
         };
+        // PERF: most leads look at few places, and a run begins with this.
+        let anything = Set::of(all.iter().map(|one| !one.lead.looks_at(at)));
+        let looking = all.iter().enumerate();
+        let looking: Vec<_> = looking.filter(|(_, one)| one.lead.looks_at(at)).collect();
         let mut known: HashMap<Set, u8> = HashMap::new();
         for (byte, class) in (0..=u8::MAX).zip(&mut place.classes) {
-            let row = Set::of(all.iter().map(|one| one.lead.fits_at(at, byte)));
+            let mut row = anything;
+            for (index, one) in &looking {
+                if one.lead.fits_at(at, byte) {
+                    row.insert(*index);
+                }
+            }
             // At most as many as a byte has values.
             let fresh = u8::try_from(known.len()).unwrap_or(u8::MAX);
             *class = *known.entry(row).or_insert_with(|| {

@@ -91,6 +91,11 @@ impl Parser for Fix {
         dictionary(setup)
     }
 
+    /// The bundled dictionary.
+    fn warm() {
+        drop(FixOptions::default());
+    }
+
     fn new(setup: &ParserSetup) -> io::Result<Self> {
         let most = FixOptions::default();
         let options = FixOptions {

@@ -1,7 +1,7 @@
 //! Connections: the grammar of each, and the state of its directions.
 
 use crate::actions::{Actor, Extra, Shared, Side, emit_message};
-use crate::built_in::Protocol;
+use crate::built_in::{Protocol, built_in};
 use crate::feed::Feeding;
 use crate::grammars::{grammars, protocols};
 use crate::memory::Memory;
@@ -40,6 +40,11 @@ impl Parser for Text {
     const CONNECTION_BYTES: u32 = slot_bytes::<Connection>();
     const WITHOUT_ROOM: Loss = Loss::TextConnections;
     const ACCEPTS_OTHERS: bool = true;
+
+    /// The scanners of the bundled grammars.
+    fn warm() {
+        drop(built_in());
+    }
 
     fn new(setup: &ParserSetup) -> io::Result<Self> {
         let mut text = Self::with_protocols(TextOptions::default(), protocols(setup), setup)?;
