@@ -4,6 +4,7 @@ use super::http::{Field, Texts, part};
 use super::occasion::{Message, Occasion};
 use super::state::Connection;
 use super::{Detector, Ends, Found};
+use crate::database::is_body;
 use crate::tap::{HttpText, Item, Tap, Which};
 use flowpin_counters::Loss;
 use flowpin_rule::{BufferId, BufferSource, HttpPart};
@@ -89,11 +90,15 @@ impl Detector {
             }
             let side = usize::from(!to_server);
             self.scratch.begin();
+            let place = Occasion::new(ends, to_server).place();
+            if let Some(group) = self.database.bodies.get(side).filter(|_| !body.is_empty()) {
+                self.scratch.search(group, body, place);
+            }
             for (buffer, range) in &buffers {
                 let groups = self.database.buffers.get(buffer);
                 if let Some(group) = groups.and_then(|both| both.get(side)) {
                     let bytes = arena.get(range.clone()).unwrap_or_default();
-                    self.scratch.search(group, bytes);
+                    self.scratch.search(group, bytes, place);
                 }
             }
             for protocol in [said.protocol, ""] {
@@ -180,9 +185,6 @@ impl Said<'_> {
         buffers: &mut Vec<(BufferId, Range<usize>)>,
         arena: &mut Vec<u8>,
     ) {
-        let mut push = |buffer: BufferId, arena: &mut Vec<u8>, begin: usize| {
-            buffers.push((buffer, begin..arena.len()));
-        };
         for (which, bytes) in self.values() {
             let Which::Buffer(buffer) = which else {
                 continue;
@@ -191,7 +193,7 @@ impl Said<'_> {
             if sender == to_server {
                 let begin = arena.len();
                 arena.extend_from_slice(bytes);
-                push(buffer, arena, begin);
+                buffers.push((buffer, begin..arena.len()));
             }
         }
         if self.protocol != "http" {
@@ -208,6 +210,7 @@ impl Said<'_> {
                 _ => None,
             })
             .collect();
+        let mut body_at: Option<Range<usize>> = None;
         for &buffer in used {
             let info = buffer.info();
             if info.to_server.is_some_and(|sender| sender != to_server) {
@@ -215,24 +218,25 @@ impl Said<'_> {
             }
             let begin = arena.len();
             match info.source {
-                BufferSource::File
-                | BufferSource::Http(HttpPart::RequestBody | HttpPart::ResponseBody)
-                    if !body.is_empty() =>
-                {
-                    arena.extend_from_slice(body);
-                    push(buffer, arena, begin);
+                _ if is_body(buffer) && !body.is_empty() => {
+                    // One text, by whatever name.
+                    let range = body_at.get_or_insert_with(|| {
+                        arena.extend_from_slice(body);
+                        begin..arena.len()
+                    });
+                    buffers.push((buffer, range.clone()));
                 }
                 BufferSource::Http(HttpPart::EachField) => {
                     for (name, value) in &fields {
                         let begin = arena.len();
                         arena.extend([*name, b": ", value.trim_ascii()].concat());
-                        push(buffer, arena, begin);
+                        buffers.push((buffer, begin..arena.len()));
                     }
                 }
                 BufferSource::Http(which) => {
                     let is_there = part(which, &texts, &fields, to_server, arena);
                     if is_there {
-                        push(buffer, arena, begin);
+                        buffers.push((buffer, begin..arena.len()));
                     }
                 }
                 _ => {}

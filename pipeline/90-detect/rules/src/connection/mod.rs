@@ -180,7 +180,7 @@ impl Detector {
             connection.note(sealed);
         }
         if !packet.payload.is_empty() && !connection.has(sealed) {
-            scratch.search(group, packet.payload);
+            scratch.search(group, packet.payload, occasion.place());
         }
         scratch.add_others(group, &occasion);
         if is_first {
@@ -356,7 +356,8 @@ impl Detector {
         self.scratch.hits = one.hits;
         if let Some(group) = group {
             let scratch = &mut self.scratch;
-            scratch.search_window(group, &window, fresh_from);
+            let place = Occasion::new(ends, to_server).place();
+            scratch.search_window(group, &window, place, fresh_from);
         }
         one.hits = self.scratch.hits;
         let keep = usize::try_from(STEP).unwrap_or(usize::MAX);

@@ -3,7 +3,7 @@
 use super::check::fits;
 use super::state::{Connection, Hits};
 use super::{Ends, Found, Packet};
-use crate::database::{Compiled, Database, Group};
+use crate::database::{Compiled, Database, Group, Place, Text, fold_into};
 use crate::evaluate::{Steps, Variables, holds, transform::transform};
 use core::net::IpAddr;
 use flowpin_counters::{Loss, Losses};
@@ -51,6 +51,12 @@ impl<'a> Occasion<'a> {
         }
     }
 
+    /// Where what is sent belongs.
+    pub(super) const fn place(&self) -> Place {
+        let ((_, from), (_, to)) = self.ends();
+        Place { ports: (from, to) }
+    }
+
     /// The buffers of a kind: none, one, or one for each value of a list.
     fn buffers(&self, buffer: BufferId) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         let one = match buffer.info().source {
@@ -76,6 +82,7 @@ pub(super) struct Scratch {
     /// Where fast patterns of a stream's rules begin in its window.
     pub(super) hits: Hits,
     pub(super) window: Vec<u8>,
+    folded: Vec<u8>,
     transformed: Vec<u8>,
     spare: Vec<u8>,
 }
@@ -88,6 +95,7 @@ impl Scratch {
             candidates: Vec::with_capacity(64),
             hits: Hits::default(),
             window: Vec::new(),
+            folded: Vec::new(),
             transformed: Vec::new(),
             spare: Vec::new(),
         }
@@ -108,17 +116,28 @@ impl Scratch {
     }
 
     /// Rules whose fast pattern stands there become candidates.
-    pub(super) fn search(&mut self, group: &Group, bytes: &[u8]) {
+    pub(super) fn search(&mut self, group: &Group, bytes: &[u8], place: Place) {
         let (marks, candidates, round) = (&mut self.marks, &mut self.candidates, self.round);
         group.search_anchored(bytes, &mut |rule| add(marks, candidates, round, rule));
-        group.search(bytes, 0, &mut |rule, _| {
-            add(marks, candidates, round, rule);
-        });
+        if group.has_far() {
+            fold_into(bytes, &mut self.folded);
+            let folded = &self.folded;
+            let text = Text { bytes, folded };
+            group.search(text, place, 0, &mut |rule, _| {
+                add(marks, candidates, round, rule);
+            });
+        }
     }
 
     /// Rules whose fast pattern stands in a window of a stream become candidates: what was found
     /// before `fresh_from` is known.
-    pub(super) fn search_window(&mut self, group: &Group, window: &[u8], fresh_from: usize) {
+    pub(super) fn search_window(
+        &mut self,
+        group: &Group,
+        window: &[u8],
+        place: Place,
+        fresh_from: usize,
+    ) {
         let fresh_from = if self.hits.is_full() { 0 } else { fresh_from };
         if fresh_from == 0 {
             self.hits = Hits::default();
@@ -129,7 +148,12 @@ impl Scratch {
         }
         group.search_anchored(window, &mut |rule| add(marks, candidates, round, rule));
         let hits = &mut self.hits;
-        group.search(window, fresh_from, &mut |rule, at| {
+        fold_into(window, &mut self.folded);
+        let text = Text {
+            bytes: window,
+            folded: &self.folded,
+        };
+        group.search(text, place, fresh_from, &mut |rule, at| {
             hits.add(rule, at);
             add(marks, candidates, round, rule);
         });
@@ -137,7 +161,7 @@ impl Scratch {
 
     /// Rules without a fast pattern become candidates.
     pub(super) fn add_others(&mut self, group: &Group, occasion: &Occasion<'_>) {
-        let ((from, _), (to, _)) = occasion.ends();
+        let (from, to) = occasion.ends();
         let (marks, candidates, round) = (&mut self.marks, &mut self.candidates, self.round);
         group.others(from, to, &mut |rule| add(marks, candidates, round, rule));
     }

@@ -2,12 +2,14 @@
 
 use super::addresses::AddressIndex;
 use super::anchored::Anchored;
+use super::far::{Far, Means, Place};
 use super::fast::{Fast, choose, choose_anchored, is_anchored};
-use super::search::Literals;
+use super::ports::{ByPort, Sorted};
+use super::search::Text;
 use super::{Compiled, Kind, TRANSPORTS};
 use core::net::IpAddr;
 use flowpin_rule::{
-    AddressSet, BufferId, BufferSource, Condition, Inspection, Protocol, Rule, RuleSet,
+    AddressSet, BufferId, BufferSource, Condition, HttpPart, Inspection, Protocol, Rule, RuleSet,
 };
 use std::collections::BTreeMap;
 
@@ -17,20 +19,25 @@ pub(crate) struct Group {
     /// Fast patterns that begin at few places.
     anchored: Option<Anchored>,
     /// Other ones.
-    far: Option<Literals>,
-    /// Rules without a fast pattern: by the sender's address, by the receiver's, or always.
+    far: Far,
+    /// Rules without a fast pattern: by the sender's address, by the receiver's; by their ports; or
+    /// always.
     by_source: AddressIndex,
     by_destination: AddressIndex,
-    always: Vec<u32>,
     has_addressed: bool,
+    from_ports: ByPort<Box<[u32]>>,
+    to_ports: ByPort<Box<[u32]>>,
+    always: Vec<u32>,
 }
 
 impl Group {
     /// Whether it has no rules.
     pub(crate) fn is_empty(&self) -> bool {
         self.anchored.is_none()
-            && self.far.is_none()
+            && self.far.is_empty()
             && self.always.is_empty()
+            && self.from_ports.is_empty()
+            && self.to_ports.is_empty()
             && !self.has_addressed
     }
 
@@ -41,20 +48,32 @@ impl Group {
         }
     }
 
-    /// Calls `hit` with each other rule whose fast pattern ends behind `from` in `bytes`, and where
+    /// Calls `hit` with each other rule whose fast pattern ends behind `from` in the text, and where
     /// the pattern begins.
-    pub(crate) fn search(&self, bytes: &[u8], from: usize, hit: &mut dyn FnMut(u32, usize)) {
-        if let Some(far) = &self.far {
-            far.search(bytes, from, hit);
-        }
+    pub(crate) fn search(
+        &self,
+        text: Text<'_>,
+        place: Place,
+        from: usize,
+        hit: &mut dyn FnMut(u32, usize),
+    ) {
+        self.far.search(text, place, from, hit);
+    }
+
+    /// Whether there are patterns to search for.
+    pub(crate) const fn has_far(&self) -> bool {
+        !self.far.is_empty()
     }
 
     /// Calls `hit` with each rule without a fast pattern that may fit a sender and a receiver.
-    pub(crate) fn others(&self, from: IpAddr, to: IpAddr, hit: &mut dyn FnMut(u32)) {
+    pub(crate) fn others(&self, from: (IpAddr, u16), to: (IpAddr, u16), hit: &mut dyn FnMut(u32)) {
         self.always.iter().for_each(|&rule| hit(rule));
+        let ports = [self.from_ports.of(from.1), self.to_ports.of(to.1)];
+        let of_ports = ports.into_iter().flatten().flatten();
+        of_ports.for_each(|&rule| hit(rule));
         if self.has_addressed {
-            let sources = self.by_source.rules(from).iter();
-            let both = sources.chain(self.by_destination.rules(to));
+            let sources = self.by_source.rules(from.0).iter();
+            let both = sources.chain(self.by_destination.rules(to.0));
             both.for_each(|&rule| hit(rule));
         }
     }
@@ -75,16 +94,22 @@ impl Draft {
         }
     }
 
-    fn finish(self, set: &RuleSet, rules: &[Compiled]) -> Group {
+    fn finish(self, set: &RuleSet, rules: &[Compiled], means: Means) -> Group {
         let patterns = self.patterns.into_iter();
         let (anchored, far): (Vec<_>, Vec<_>) =
             patterns.partition(|(_, fast)| is_anchored(&fast.places));
         let (mut by_source, mut by_destination, mut always) = (Vec::new(), Vec::new(), Vec::new());
+        let rule = |at: u32| {
+            let rule = rules.get(at as usize)?;
+            set.rules.get(rule.number as usize)
+        };
+        let mut by_port = Sorted::new();
         for at in self.others {
-            let rule = rules.get(at as usize);
-            let rule = rule.and_then(|rule| set.rules.get(rule.number as usize));
-            let Some(rule) = rule else { continue };
+            let Some(rule) = rule(at) else { continue };
             let header = &rule.header;
+            if means.ports && by_port.add(at, header, &()) {
+                continue;
+            }
             if header.both_ways {
                 always.push(at);
             } else if is_selective(&header.source) {
@@ -95,9 +120,12 @@ impl Draft {
                 always.push(at);
             }
         }
+        let numbers = |some: Vec<(u32, ())>| Some(some.into_iter().map(|one| one.0).collect());
         Group {
+            from_ports: ByPort::new(by_port.from, numbers),
+            to_ports: ByPort::new(by_port.to, numbers),
             anchored: Anchored::new(&anchored),
-            far: Literals::new(&far),
+            far: Far::new(far, means, rule),
             has_addressed: !by_source.is_empty() || !by_destination.is_empty(),
             by_source: AddressIndex::new(&by_source),
             by_destination: AddressIndex::new(&by_destination),
@@ -124,6 +152,14 @@ pub(crate) fn is_searched(inspection: &Inspection, kind: Kind) -> bool {
     }
 }
 
+/// Whether a buffer is a message's body, by whatever name.
+pub(crate) fn is_body(buffer: BufferId) -> bool {
+    matches!(
+        buffer.info().source,
+        BufferSource::File | BufferSource::Http(HttpPart::RequestBody | HttpPart::ResponseBody)
+    )
+}
+
 /// Whether a rule's alerts depend on other connections.
 pub(crate) fn is_decided_at_merge(rule: &Rule) -> bool {
     !rule.counts.is_empty()
@@ -140,6 +176,7 @@ pub(super) struct Grouping {
     first: Draft,
     identified: Draft,
     streams: [Draft; 2],
+    bodies: [Draft; 2],
     buffers: BTreeMap<BufferId, [Draft; 2]>,
     messages: BTreeMap<&'static str, [Vec<u32>; 2]>,
 }
@@ -150,6 +187,7 @@ pub(super) struct Grouped {
     pub(super) first: Group,
     pub(super) identified: Group,
     pub(super) streams: [Group; 2],
+    pub(super) bodies: [Group; 2],
     pub(super) buffers: BTreeMap<BufferId, [Group; 2]>,
     pub(super) messages: BTreeMap<&'static str, [Vec<u32>; 2]>,
 }
@@ -171,6 +209,9 @@ impl Grouping {
             let searched = chosen.as_ref();
             let buffer = searched.and_then(|fast| rule.inspections.get(fast.inspection));
             match buffer {
+                Some(inspection) if is_body(inspection.buffer) => {
+                    sides().for_each(|side| self.bodies[side].add(at, pattern));
+                }
                 Some(inspection) => {
                     let of_buffer = self.buffers.entry(inspection.buffer).or_default();
                     sides().for_each(|side| of_buffer[side].add(at, pattern));
@@ -207,15 +248,28 @@ impl Grouping {
     }
 
     pub(super) fn finish(self, set: &RuleSet, rules: &[Compiled]) -> Grouped {
-        let both = |drafts: [Draft; 2]| drafts.map(|draft| draft.finish(set, rules));
+        let both =
+            |drafts: [Draft; 2], means: Means| drafts.map(|draft| draft.finish(set, rules, means));
         let [tcp, udp, icmp, other] = self.packets;
+        let anyhow = Means::default();
+        let (ports, sizes) = (true, true);
+        let by_ports = Means {
+            ports,
+            sizes: false,
+        };
         let buffers = self.buffers.into_iter();
-        let buffers = buffers.map(|(buffer, drafts)| (buffer, both(drafts)));
+        let buffers = buffers.map(|(buffer, drafts)| (buffer, both(drafts, by_ports)));
         Grouped {
-            packets: [tcp, udp, icmp, other].map(both),
-            first: self.first.finish(set, rules),
-            identified: self.identified.finish(set, rules),
-            streams: both(self.streams),
+            packets: [
+                both(tcp, Means { ports, sizes }),
+                both(udp, Means { ports, sizes }),
+                both(icmp, anyhow),
+                both(other, anyhow),
+            ],
+            first: self.first.finish(set, rules, anyhow),
+            identified: self.identified.finish(set, rules, anyhow),
+            streams: both(self.streams, by_ports),
+            bodies: both(self.bodies, by_ports),
             buffers: buffers.collect(),
             messages: self.messages,
         }

@@ -9,12 +9,16 @@
 
 mod addresses;
 mod anchored;
+mod far;
 mod fast;
 mod group;
 mod order;
+mod ports;
 mod search;
 
-pub(crate) use group::Group;
+pub(crate) use far::Place;
+pub(crate) use group::{Group, is_body};
+pub(crate) use search::{Text, fold_into};
 
 use crate::evaluate::{CompiledTerm, compile};
 use flowpin_rule::{
@@ -39,7 +43,9 @@ pub struct Database {
     /// Rules about what a connection speaks, and nothing else.
     pub(crate) identified: Group,
     pub(crate) streams: [Group; 2],
-    /// Rules about messages: by buffer, and by direction.
+    /// Rules about bodies of messages, whatever they call them: by direction.
+    pub(crate) bodies: [Group; 2],
+    /// Rules about other parts of messages: by buffer, and by direction.
     pub(crate) buffers: BTreeMap<BufferId, [Group; 2]>,
     /// Rules about messages without a fast pattern: by protocol.
     pub(crate) messages: BTreeMap<&'static str, [Vec<u32>; 2]>,
@@ -125,6 +131,7 @@ impl Database {
             first: grouped.first,
             identified: grouped.identified,
             streams: grouped.streams,
+            bodies: grouped.bodies,
             buffers: grouped.buffers,
             messages: grouped.messages,
             used,

@@ -1,0 +1,135 @@
+//! What rules of few ports have, by port.
+
+use flowpin_rule::{Header, PortSet};
+use std::collections::BTreeMap;
+
+/// Something for each of some ports: what is the same for several is there once.
+#[derive(Debug)]
+pub(super) struct ByPort<L> {
+    /// In order, and which of the lists is each one's.
+    ports: Box<[(u16, u16)]>,
+    lists: Box<[L]>,
+    /// A bit for each value of a port's lowest bits: whether there is anything for it.
+    // PERF: most packets are of no such port, and small enough this stays in the nearest cache.
+    named: Option<Box<[u64; NAMED_WORDS]>>,
+}
+
+impl<L> Default for ByPort<L> {
+    fn default() -> Self {
+        Self {
+            ports: Box::default(),
+            lists: Box::default(),
+            named: None,
+        }
+    }
+}
+
+/// Rules by port, while they are collected, with what is known of each.
+pub(super) type Collected<I> = BTreeMap<u16, Vec<(u32, I)>>;
+
+impl<L> ByPort<L> {
+    /// What `make` makes of each port's rules.
+    pub(super) fn new<I>(rules: Collected<I>, make: impl Fn(Vec<(u32, I)>) -> Option<L>) -> Self {
+        let mut known = BTreeMap::<Vec<u32>, u16>::new();
+        let (mut ports, mut lists) = (Vec::new(), Vec::new());
+        let mut named = None;
+        for (port, some) in rules {
+            let numbers: Vec<u32> = some.iter().map(|one| one.0).collect();
+            let list = match known.get(&numbers) {
+                Some(&list) => list,
+                None => {
+                    let Some(made) = make(some) else { continue };
+                    // At most as many as there are ports.
+                    let list = u16::try_from(lists.len()).unwrap_or(u16::MAX);
+                    lists.push(made);
+                    known.insert(numbers, list);
+                    list
+                }
+            };
+            ports.push((port, list));
+            let named = named.get_or_insert_with(|| Box::new([0; NAMED_WORDS]));
+            if let Some(word) = named.get_mut(usize::from(port >> 6) % NAMED_WORDS) {
+                *word |= 1 << (port & 63);
+            }
+        }
+        Self {
+            ports: ports.into(),
+            lists: lists.into(),
+            named,
+        }
+    }
+
+    pub(super) const fn is_empty(&self) -> bool {
+        self.lists.is_empty()
+    }
+
+    /// What there is for a port.
+    #[inline]
+    pub(super) fn of(&self, port: u16) -> Option<&L> {
+        let named = self.named.as_ref()?;
+        let word = named.get(usize::from(port >> 6) % NAMED_WORDS)?;
+        if word >> (port & 63) & 1 == 0 {
+            return None;
+        }
+        let at = self.ports.binary_search_by_key(&port, |one| one.0).ok()?;
+        let (_, list) = self.ports.get(at)?;
+        self.lists.get(usize::from(*list))
+    }
+}
+
+/// Rules by the port of who sends, and of who receives.
+#[derive(Debug)]
+pub(super) struct Sorted<I> {
+    pub(super) from: Collected<I>,
+    pub(super) to: Collected<I>,
+}
+
+impl<I: Clone> Sorted<I> {
+    pub(super) const fn new() -> Self {
+        Self {
+            from: BTreeMap::new(),
+            to: BTreeMap::new(),
+        }
+    }
+
+    /// Adds a rule to its ports; false if it has none, or many.
+    pub(super) fn add(&mut self, rule: u32, header: &Header, what: &I) -> bool {
+        let Some(ports) = of_ports(header) else {
+            return false;
+        };
+        for (named, collected) in ports.into_iter().zip([&mut self.from, &mut self.to]) {
+            for port in named.into_iter().flat_map(PortSet::iter) {
+                let of_port = collected.entry(port).or_default();
+                of_port.push((rule, what.clone()));
+            }
+        }
+        true
+    }
+}
+
+/// Ports of senders and of receivers of which a rule needs one, if they are few.
+fn of_ports(header: &Header) -> Option<[Option<&PortSet>; 2]> {
+    let (source, destination): (&PortSet, &PortSet) =
+        (&header.source_ports, &header.destination_ports);
+    let few = |ports: &PortSet| ports.count() <= PORTS_MAX;
+    if header.both_ways {
+        // Either end may have it.
+        let fewer = [source, destination]
+            .into_iter()
+            .min_by_key(|one| one.count());
+        return fewer
+            .filter(|ports| few(ports))
+            .map(|ports| [Some(ports), Some(ports)]);
+    }
+    match (few(source), few(destination)) {
+        (true, true) if source.count() < destination.count() => Some([Some(source), None]),
+        (_, true) => Some([None, Some(destination)]),
+        (true, false) => Some([Some(source), None]),
+        (false, false) => None,
+    }
+}
+
+/// Rules of more ports than these are of any port.
+const PORTS_MAX: u32 = 512;
+
+const NAMED_WORDS: usize = 64;

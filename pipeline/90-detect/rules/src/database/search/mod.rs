@@ -1,0 +1,183 @@
+//! Searching a buffer for all fast patterns of its rules at once.
+//!
+//! ```text
+//!  bytes, folded ─► every 4th place: 4 bytes, hashed ─► bitmap ─► few: bucket ─► whole pattern
+//!                └► shorter patterns, few, in a long text: vectors ─► first two bytes ─┘
+//!                └► otherwise: every place: 4 bytes, and 2 bytes ─► bitmaps ───────────┘
+//! ```
+//!
+//! A pattern of `S + 3` bytes has `S` grams of four bytes at neighbouring places, so that one of
+//! them stands at an S-th place wherever the pattern stands (Wu and Manber, "A fast algorithm for
+//! multi-pattern searching", 1994, skip by the same reason). A pattern of less than seven bytes would
+//! make all places be looked at, so these have a search of their own (Teddy, of the Hyperscan paper
+//! by Wang et al., NSDI 2019, as aho-corasick has it). Letters count in either case: the text is
+//! *folded* first, capital letters to small ones, with some other bytes that the check tells apart.
+
+mod grams;
+mod pairs;
+mod vectors;
+
+use super::fast::Fast;
+use grams::{GRAM, Grams};
+use pairs::Pairs;
+use std::collections::BTreeMap;
+use vectors::Vectors;
+
+/// Many patterns, and which rules each belongs to.
+#[derive(Debug)]
+pub(crate) struct Literals {
+    patterns: Vec<Literal>,
+    /// Patterns of seven bytes and more.
+    long: Option<Grams>,
+    /// Of four to six.
+    short: Option<Grams>,
+    /// Of two and three.
+    pairs: Option<Pairs>,
+    /// In place of `short` and `pairs` in long texts, and if patterns are few, of `long`, too.
+    vectors: Option<Vectors>,
+    vectors_have_long: bool,
+    /// The longest one's length.
+    len_max: usize,
+}
+
+/// A pattern in small letters, and its rules.
+#[derive(Debug)]
+struct Literal {
+    bytes: Box<[u8]>,
+    rules: Box<[u32]>,
+}
+
+impl Literals {
+    /// For rules and their patterns; none if there are none.
+    pub(crate) fn new(fast: &[(u32, Fast)]) -> Option<Self> {
+        let mut patterns = BTreeMap::<&[u8], Vec<_>>::new();
+        for (rule, one) in fast {
+            let rules = patterns.entry(&one.pattern).or_default();
+            rules.push(*rule);
+        }
+        let literals = patterns.into_iter().map(|(bytes, rules)| Literal {
+            bytes: bytes.into(),
+            rules: rules.into(),
+        });
+        let patterns: Vec<Literal> = literals.collect();
+        let with = |from: usize, to: usize| {
+            let numbered = (0_u32..).zip(&patterns);
+            let some = numbered.filter(move |(_, one)| (from..=to).contains(&one.bytes.len()));
+            some.map(|(number, one)| (number, &*one.bytes))
+                .collect::<Vec<_>>()
+        };
+        let (tiny, more) = (with(2, GRAM - 1), with(GRAM, usize::MAX));
+        let of_all = Vectors::new(&tiny, &more);
+        let vectors_have_long = of_all.is_some();
+        Some(Self {
+            vectors: of_all.or_else(|| Vectors::new(&tiny, &with(GRAM, LONG - 1))),
+            vectors_have_long,
+            len_max: patterns.iter().map(|one| one.bytes.len()).max()?,
+            long: Grams::new(&with(LONG, usize::MAX)),
+            short: Grams::new(&with(GRAM, LONG - 1)),
+            pairs: Pairs::new(&tiny),
+            patterns,
+        })
+    }
+
+    /// Calls `hit` with each rule whose pattern ends behind `from` in the text, and where the
+    /// pattern begins; maybe more than once.
+    pub(crate) fn search(&self, text: Text<'_>, from: usize, hit: &mut dyn FnMut(u32, usize)) {
+        let begin = from.saturating_sub(self.len_max - 1);
+        let bytes = text.bytes.get(begin..).unwrap_or_default();
+        let folded = text.folded.get(begin..).unwrap_or_default();
+        let mut check = |number: u32, at: usize| {
+            let Some(literal) = self.patterns.get(number as usize) else {
+                return;
+            };
+            let end = at + literal.bytes.len();
+            let stands = bytes
+                .get(at..end)
+                .is_some_and(|there| there.eq_ignore_ascii_case(&literal.bytes));
+            if stands && begin + end > from {
+                literal.rules.iter().for_each(|&rule| hit(rule, begin + at));
+            }
+        };
+        let vectors = self.vectors.as_ref();
+        let vectors = vectors.filter(|_| folded.len() >= VECTORS_MIN);
+        let is_long_done = vectors.is_some() && self.vectors_have_long;
+        if let Some(long) = self.long.as_ref().filter(|_| !is_long_done) {
+            long.search(folded, &mut check);
+        }
+        if let Some(vectors) = vectors {
+            return vectors.search(folded, &mut check);
+        }
+        if let Some(short) = &self.short {
+            short.search(folded, &mut check);
+        }
+        if let Some(pairs) = &self.pairs {
+            pairs.search(folded, &mut check);
+        }
+    }
+}
+
+/// What is searched: as it is, and [folded](fold_into).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Text<'a> {
+    pub(crate) bytes: &'a [u8],
+    pub(crate) folded: &'a [u8],
+}
+
+/// Folds a text.
+pub(crate) fn fold_into(bytes: &[u8], folded: &mut Vec<u8>) {
+    folded.clear();
+    folded.extend(bytes.iter().map(|byte| byte | CASE));
+}
+
+/// The bit that tells small letters from capital ones.
+const CASE: u8 = 0x20;
+/// From here on a pattern has four grams.
+const LONG: usize = 7;
+/// In shorter texts vectors gain nothing.
+const VECTORS_MIN: usize = 64;
+
+#[cfg(test)]
+mod tests {
+    use super::{Fast, Literals, Text, fold_into};
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    proptest! {
+        /// Each pattern is found wherever it stands, in either case, and nothing else is.
+        #[test]
+        fn patterns_are_found_where_they_stand(
+            patterns in proptest::collection::btree_set("[ab.]{2,12}", 1..20),
+            shortest in 2_usize..9,
+            text in "[abAB.]{0,240}",
+            from in 0_usize..250,
+        ) {
+            let patterns: Vec<String> =
+                patterns.into_iter().filter(|one| one.len() >= shortest).collect();
+            let numbered = patterns.iter().zip(0..);
+            let fast: Vec<(u32, Fast)> = numbered.map(|(one, rule)| (rule, Fast {
+                inspection: 0,
+                pattern: one.clone().into_bytes(),
+                places: 0..=u32::MAX,
+            })).collect();
+            let mut found = BTreeSet::new();
+            let mut folded = Vec::new();
+            fold_into(text.as_bytes(), &mut folded);
+            let bytes = text.as_bytes();
+            if let Some(literals) = Literals::new(&fast) {
+                literals.search(Text { bytes, folded: &folded }, from, &mut |rule, at| {
+                    found.insert((rule, at));
+                });
+            }
+            let small = text.to_ascii_lowercase();
+            let mut expected = BTreeSet::new();
+            for (pattern, rule) in patterns.iter().zip(0_u32..) {
+                let places = (0..small.len()).filter(|&at| {
+                    small.get(at..).is_some_and(|rest| rest.starts_with(pattern.as_str()))
+                        && at + pattern.len() > from
+                });
+                expected.extend(places.map(|at| (rule, at)));
+            }
+            prop_assert_eq!(found, expected);
+        }
+    }
+}
