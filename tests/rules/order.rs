@@ -65,3 +65,101 @@ fn headers_are_compared() {
     assert!(!fits("10.1.1.2 80 -> any any"));
     assert!(!fits("any any -> any !80"));
 }
+
+/// Rules are searched for by port and by size of packet: none that fits is left out, whichever end
+/// has the port, in packets, streams and messages.
+#[test]
+fn rules_of_ports_and_sizes_are_found() {
+    let frames = talk(EXCHANGE, 2000, 1);
+    let fits = |header: &str, asked: &str| {
+        let rule = format!("alert {header} ({asked}; sid:1;)\n");
+        !sids(&frames, &rule).is_empty()
+    };
+    let request = "flow:to_server; content:\"curl/8\"";
+    let uri = "http.uri; content:\"/two\"";
+    let body = "file.data; content:\"hello\"";
+    for (header, asked) in [("tcp", request), ("http", request), ("http", uri)] {
+        for ports in ["any -> any 80", "50000 -> any 80", "50000 -> any any"] {
+            assert!(
+                fits(&format!("{header} any {ports}"), asked),
+                "{ports} {asked}"
+            );
+            let sized = format!("{asked}; dsize:<200");
+            let is_packet = asked == request;
+            assert_eq!(fits(&format!("{header} any {ports}"), &sized), is_packet);
+        }
+        for ports in [
+            "80 <> any any",
+            "any <> any 50000",
+            "any <> any [50000,50001]",
+        ] {
+            assert!(
+                fits(&format!("{header} any {ports}"), asked),
+                "{ports} {asked}"
+            );
+        }
+        for ports in ["any -> any 81", "80 -> any any", "50001 <> any any"] {
+            assert!(
+                !fits(&format!("{header} any {ports}"), asked),
+                "{ports} {asked}"
+            );
+        }
+    }
+    assert!(fits("http any 80 -> any any", body));
+    assert!(fits("http any any -> any 50000", body));
+    assert!(!fits("http any any -> any 80", body));
+    assert!(fits(
+        "tcp any 80 -> any any",
+        "content:\"hello\"; dsize:>40"
+    ));
+    assert!(!fits(
+        "tcp any 80 -> any any",
+        "content:\"hello\"; dsize:<40"
+    ));
+    // Without a pattern.
+    assert!(fits("tcp any any -> any 80", "flags:S,12"));
+    assert!(!fits("tcp any any -> any 81", "flags:S,12"));
+}
+
+/// A body has several names; each rule finds it by its own, whatever others are used.
+#[test]
+fn bodies_are_found_by_each_of_their_names() {
+    let frames = talk(EXCHANGE, 2000, 1);
+    let of_response = [
+        "file.data; content:\"hello\"",
+        "http.response_body; content:\"hello\"",
+    ];
+    let of_request = [
+        "file.data; content:\"secret\"",
+        "http.request_body; content:\"secret\"",
+    ];
+    for (flow, rules) in [("to_client", of_response), ("to_server", of_request)] {
+        let rule = |sid: usize| {
+            let asked = rules[sid];
+            format!(
+                "alert http any any -> any any (flow:{flow}; {asked}; sid:{};)\n",
+                sid + 1
+            )
+        };
+        assert_eq!(sids(&frames, &rule(0)), [1], "{flow}");
+        assert_eq!(sids(&frames, &rule(1)), [2], "{flow}");
+        assert_eq!(sids(&frames, &(rule(0) + &rule(1))), [1, 2], "{flow}");
+    }
+}
+
+/// Records of TLS in clear behind the hellos are searched: a heartbeat that asks for more than it
+/// sends (CVE-2014-0160).
+#[test]
+fn heartbeats_are_searched_though_tls_has_begun() {
+    let mut hello = vec![22, 3, 1, 0, 45, 1, 0, 0, 41, 3, 3];
+    hello.extend([7; 32]);
+    hello.extend([0, 0, 2, 0xc0, 0x2f, 1, 0]);
+    let mut answer = vec![22, 3, 3, 0, 42, 2, 0, 0, 38, 3, 3];
+    answer.extend([9; 32]);
+    answer.extend([0, 0xc0, 0x2f, 0]);
+    let heartbeat = [24, 3, 2, 0, 3, 1, 0x40, 0];
+    let rule = "alert tcp any any -> any any (flow:to_server; content:\"|18 03|\"; \
+                content:\"|01 40 00|\"; distance:3; within:3; dsize:<40; sid:1;)\n";
+    let turns: &[(bool, &[u8])] = &[(true, &hello), (false, &answer), (true, &heartbeat)];
+    assert_eq!(sids(&talk(turns, 2000, 1), rule), [1]);
+}
