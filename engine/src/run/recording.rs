@@ -5,6 +5,7 @@
 //!  --write-rotate 1GiB                          all-000000.pcapng, all-000001.pcapng, …
 //!  --write-rotate 1h                            all-2024-02-29T12-00-00Z.pcapng, …  the hour, UTC
 //!  --write-rotate 1h,1GiB                       all-2024-02-29T12-00-00Z-000000.pcapng, …
+//!  -w all.pcapng.zst --write-rotate 1GiB        all-000000.pcapng.zst, …
 //! ```
 
 use super::ground::existing;
@@ -102,7 +103,15 @@ impl Names {
     }
 
     fn name(&self, interval: Timestamp) -> PathBuf {
-        let mut name = self.path.file_stem().unwrap_or_default().to_owned();
+        // `all.pcapng.zst` has two endings.
+        let is_packed = self
+            .path
+            .extension()
+            .is_some_and(|one| one == "gz" || one == "zst");
+        let inner = Path::new(self.path.file_stem().unwrap_or_default());
+        let packed = self.path.extension().filter(|_| is_packed);
+        let plain = if is_packed { inner } else { &self.path };
+        let mut name = plain.file_stem().unwrap_or_default().to_owned();
         if self.has_time {
             name.push("-");
             name.push(flowpin_output::file_name_time(interval));
@@ -110,7 +119,7 @@ impl Names {
         if self.has_number {
             name.push(format!("-{:06}", self.number));
         }
-        if let Some(extension) = self.path.extension() {
+        for extension in [plain.extension(), packed].into_iter().flatten() {
             name.push(".");
             name.push(extension);
         }
@@ -185,6 +194,15 @@ mod tests {
             Some("d/all-1970-01-01T00-00-00Z-000000.pcapng")
         );
         names.has_time = false;
+        for (path, expected) in [
+            ("d/all.pcapng.zst", "d/all-000001.pcapng.zst"),
+            ("all.gz", "all-000001.gz"),
+            ("all", "all-000001"),
+        ] {
+            (names.path, names.number) = (path.into(), 1);
+            assert_eq!(names.name(hour).to_str(), Some(expected));
+        }
+        (names.path, names.number) = ("d/all.pcapng".into(), 0);
         assert_eq!(
             names.next(hour, Cut::Size).to_str(),
             Some("d/all-000001.pcapng")

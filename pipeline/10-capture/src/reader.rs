@@ -260,6 +260,12 @@ impl Reader {
         self.recorder = Some(recorder);
     }
 
+    /// Everything is written down; or why it could not be.
+    pub(crate) fn end_recording(&mut self) -> Option<CaptureError> {
+        self.recorder.as_mut()?.end();
+        self.failure_to_record()
+    }
+
     /// Why it could not be written down.
     pub(crate) fn failure_to_record(&mut self) -> Option<CaptureError> {
         self.recorder.as_mut()?.failure()

@@ -149,6 +149,38 @@ fn a_recording_in_many_files_gives_the_records_of_its_run() {
     assert!(hour.ends_with("-00-00Z.pcapng"), "{hour}");
 }
 
+/// A compressed recording gives the records of its run, in one file or in many, and is a whole file
+/// of its kind.
+#[test]
+fn compressed_recordings_give_the_records_of_their_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let script = "
+        for name in all.pcapng.gz all.pcapng.zst; do
+            capture -i b -w $name -l live-$name; send; stop
+            $F run -r $name -l again-$name -q --json >read-$name
+        done
+        capture -i b -w many.pcapng.zst --write-rotate 20KiB -l live-many; send; stop
+        cat many-*.pcapng.zst | $F run -r - -l again-many -q
+        gzip -t all.pcapng.gz && echo whole >tested
+        ls many-*.zst | wc -l >count";
+    if with_a_cable(script, folder).is_none() {
+        return;
+    }
+    for name in ["all.pcapng.gz", "all.pcapng.zst", "many"] {
+        let live = read(folder, &format!("live-{name}/eve.json"));
+        assert!(live.lines().count() > 60);
+        assert!(
+            live == read(folder, &format!("again-{name}/eve.json")),
+            "{name}"
+        );
+    }
+    assert_eq!(read(folder, "tested"), "whole\n");
+    assert!(read(folder, "count").trim().parse::<u32>().unwrap() > 5);
+    let input = &json(folder, "read-all.pcapng.zst")["inputs"][0];
+    assert!(input["damage"].is_null(), "{input}");
+}
+
 /// The kernel keeps what does not pass the filter, and all queues together have what the
 /// interface has, whichever way they are named.
 #[test]

@@ -14,6 +14,7 @@
 mod blocks;
 mod order;
 mod pace;
+mod packed;
 mod port;
 mod recorder;
 

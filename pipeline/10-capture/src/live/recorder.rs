@@ -9,11 +9,12 @@
 //! Each file is whole by itself: it begins with the section and its interfaces.
 
 use super::blocks::{ENHANCED_PACKET, INTERFACE, SECTION_HEADER};
+use super::packed::RecordingFile;
 use crate::error::CaptureError;
 use core::fmt::{self, Debug};
 use flowpin_packet::Timestamp;
 use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::path::PathBuf;
 
 /// Makes the next file of a recording, for packets from a time on. `Err`: the file that could not
@@ -55,7 +56,7 @@ impl Debug for NextFiles {
 #[derive(Debug)]
 pub(crate) struct Recorder {
     path: PathBuf,
-    file: File,
+    file: RecordingFile,
     next: Option<NextFiles>,
     /// The section and its interfaces.
     preamble: Vec<u8>,
@@ -67,10 +68,10 @@ pub(crate) struct Recorder {
 
 impl Recorder {
     /// Writes to a new file, and to others if there is to be more than one.
-    pub(crate) const fn new(path: PathBuf, file: File, next: Option<NextFiles>) -> Self {
+    pub(crate) fn new(path: PathBuf, file: File, next: Option<NextFiles>) -> Self {
         Self {
+            file: RecordingFile::new(&path, file),
             path,
-            file,
             next,
             preamble: Vec::new(),
             len: 0,
@@ -130,8 +131,12 @@ impl Recorder {
         let Some(next) = &mut self.next else {
             return Ok(());
         };
+        self.file.flush()?;
         match (next.make)(time, cut) {
-            Ok((path, file)) => (self.path, self.file) = (path, file),
+            Ok((path, file)) => {
+                self.file = RecordingFile::new(&path, file);
+                self.path = path;
+            }
             Err((path, error)) => {
                 self.path = path;
                 return Err(error);
@@ -140,6 +145,13 @@ impl Recorder {
         self.len = self.preamble.len() as u64;
         self.has_packet = false;
         self.file.write_all(&self.preamble)
+    }
+
+    /// Nothing comes any more.
+    pub(crate) fn end(&mut self) {
+        if self.failure.is_none() {
+            self.failure = self.file.flush().err();
+        }
     }
 
     /// Why bytes could not be written, if that has not been told.

@@ -267,6 +267,7 @@ impl Source {
                         self.enter(index);
                         self.lane = Lane::Merged(Vec::new());
                     } else if self.files.reader(index).is_none_or(|r| r.is_finished()) {
+                        self.end_recording(index)?;
                         self.close(index);
                     } else {
                         self.read_on(index, piece);
@@ -280,7 +281,14 @@ impl Source {
                 }
             }
         }
+        // As many packets as were wanted: only a single capture is recorded.
+        self.end_recording(0)?;
         Ok(false)
+    }
+
+    fn end_recording(&mut self, index: usize) -> Result<(), CaptureError> {
+        let failure = self.files.reader(index).and_then(Reader::end_recording);
+        failure.map_or(Ok(()), Err)
     }
 
     /// Frames of the piece that was filled last, in order.
