@@ -4,6 +4,7 @@ use crate::ledger::{Account, Ledger};
 use flowpin_counters::Losses;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::time::Duration;
 
 /// Set from a signal handler: the run stops after the current piece and flushes.
 pub type StopFlag = Arc<AtomicBool>;
@@ -26,6 +27,8 @@ pub struct Control {
     reopens: Arc<AtomicU32>,
     /// Records written so far.
     records: Arc<AtomicU64>,
+    /// How long records took last, and the longest, in nanoseconds.
+    latency: Arc<[AtomicU64; 2]>,
     /// Incremented on any progress.
     pulse: Arc<AtomicU64>,
     /// The reader of standard output has closed it.
@@ -91,6 +94,20 @@ impl Control {
     pub(crate) fn set_records(&self, records: u64) {
         self.records.store(records, Ordering::Relaxed);
         self.pulse();
+    }
+
+    /// Of a live run: how long records took last from their packet to the log, and the longest.
+    pub fn record_latency(&self) -> [Duration; 2] {
+        let nanos = |one: &AtomicU64| Duration::from_nanos(one.load(Ordering::Relaxed));
+        let [last, most] = &*self.latency;
+        [nanos(last), nanos(most)]
+    }
+
+    pub(crate) fn set_record_latency(&self, last: Duration, most: Duration) {
+        for (place, latency) in self.latency.iter().zip([last, most]) {
+            let nanos = u64::try_from(latency.as_nanos()).unwrap_or(u64::MAX);
+            place.store(nanos, Ordering::Relaxed);
+        }
     }
 
     /// The requests that interrupt a source while it waits.

@@ -39,6 +39,7 @@ pub use flowpin_output::{
 pub use flowpin_portscan::ScanFindings;
 pub use flowpin_reassembly::{Anomaly, ReassemblyStats, StreamView};
 pub use flowpin_totals::{ConnectionSums, HostPair, Ranked, Ranking, VlanTags};
+pub use output::RecordLatency;
 pub use output::messages::records_page;
 pub use profile::{
     Cost, Demand, Handover, Inside, Mapping, Memory, Need, Profile, Rule, Side, StageCost, profile,

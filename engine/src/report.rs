@@ -1,6 +1,7 @@
 //! The report of a run, for the summary: sums, losses, and the quality of the capture.
 
 use crate::aggregates::Findings;
+use crate::output::RecordLatency;
 use crate::run::Ended;
 use crate::worker::stages::{IdentifyStats, ParseStats};
 use flowpin_capture::{Compression, FileReport};
@@ -98,6 +99,8 @@ pub struct RunReport {
     pub stopped_early: bool,
     /// Logs of an earlier run that were replaced, or left.
     pub earlier: Earlier,
+    /// Of a live run: how long records took from their packet to the log.
+    pub latency: Option<RecordLatency>,
     /// The run stopped after the number of packets of `-n`: it is complete, the input may not be.
     pub stopped_after: Option<u64>,
 }
@@ -128,6 +131,7 @@ impl RunReport {
             messages: output.messages,
             found: output.found,
             earlier: output.earlier,
+            latency: output.latency,
             steps,
             ..Self::default()
         };

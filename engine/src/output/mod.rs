@@ -1,9 +1,11 @@
 //! The output stage: merges the records of workers and input stage, and writes them.
 
 mod exit;
+mod latency;
 pub(crate) mod messages;
 
 pub(crate) use exit::{Demand, Exit, Far, Here};
+pub use latency::RecordLatency;
 
 use crate::aggregates::{Deciders, Findings, News};
 use crate::ledger::Account;
@@ -13,6 +15,7 @@ use crate::{Control, RunError};
 use flowpin_config::Plan;
 use flowpin_counters::Losses;
 use flowpin_output::{Earlier, Merger, MessageCount, RecordBatch, Writers};
+use latency::Latency;
 use std::time::{Duration, Instant};
 
 /// Records and news that a worker or the input stage hands over at a tick.
@@ -43,6 +46,10 @@ pub(crate) struct Output {
     account: Account,
     /// The time of the last flush.
     flushed: Instant,
+    /// Of a live run: how long records take.
+    latency: Option<Latency>,
+    /// Records are handed on at every tick, not now and then.
+    at_ticks: bool,
     /// What merging and writing take, if that is asked for.
     busy: Option<Busy>,
 }
@@ -58,6 +65,8 @@ pub(crate) struct OutputSummary {
     pub(crate) losses: Losses,
     pub(crate) found: Findings,
     pub(crate) earlier: Earlier,
+    /// Of a live run: how long records took.
+    pub(crate) latency: Option<RecordLatency>,
     /// What merging and writing have taken, if that was asked for.
     pub(crate) busy: Busy,
 }
@@ -75,6 +84,8 @@ impl Output {
             control: control.clone(),
             account: control.account(),
             flushed: Instant::now(),
+            latency: plan.is_live().then(Latency::default),
+            at_ticks: plan.output.to_stdout,
             busy: None,
         }
     }
@@ -129,11 +140,24 @@ impl Output {
             self.control.set_reader_left();
         }
         self.account.enter(&self.losses());
-        if self.flushed.elapsed() >= FLUSH_EVERY {
+        let is_due = self.flushed.elapsed() >= FLUSH_EVERY;
+        if is_due {
             self.writers.flush()?;
             self.flushed = Instant::now();
         }
+        if is_due || self.at_ticks {
+            self.note_latency();
+        }
         Ok(())
+    }
+
+    /// Records were handed to the system.
+    fn note_latency(&mut self) {
+        if let Some(latency) = &mut self.latency
+            && let Some(oldest) = self.writers.take_oldest()
+        {
+            latency.note(oldest, &self.control);
+        }
     }
 
     /// Losses so far.
@@ -147,6 +171,7 @@ impl Output {
     pub(crate) fn close(mut self) -> Result<OutputSummary, RunError> {
         let mut busy = self.busy.unwrap_or_default();
         busy.spend(|| self.writers.finish())?;
+        self.note_latency();
         let summary = self.writers.summary();
         let found = self.deciders.take_findings();
         let losses = self.losses();
@@ -156,6 +181,7 @@ impl Output {
             losses,
             found,
             earlier: summary.earlier,
+            latency: self.latency.as_ref().map(Latency::so_far),
             busy,
         })
     }

@@ -18,7 +18,6 @@ use std::collections::VecDeque;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 /// A recording's first file, and how others are made.
 pub(super) struct Recording {
@@ -37,7 +36,7 @@ pub(super) fn begin(plan: &Plan, reads: &mut Reads) -> Result<Option<Recording>,
     };
     let (every_ns, bytes_max) = (plan.live.record_every_ns, plan.live.record_bytes_max);
     let begun = every_ns.map_or(Timestamp(0), |every| {
-        let now = now();
+        let now = Timestamp::now();
         Timestamp(now.0 - now.0 % every)
     });
     let mut names = Names {
@@ -76,13 +75,6 @@ pub(super) fn begin(plan: &Plan, reads: &mut Reads) -> Result<Option<Recording>,
         file,
         next,
     }))
-}
-
-fn now() -> Timestamp {
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    now.map_or(Timestamp(0), |now| {
-        Timestamp::new(now.as_secs(), now.subsec_nanos())
-    })
 }
 
 /// The names of the files.

@@ -21,7 +21,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Mutex, PoisonError};
-use std::time::{Instant, SystemTime};
+use std::time::Instant;
 
 /// The file, which stands under its name as long as the run does.
 pub(crate) struct StatsFile {
@@ -159,11 +159,9 @@ impl Seen<'_> {
             bytes_read,
             ..
         } = progress;
-        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-        let now = now.map_or(0, |since| u64::try_from(since.as_nanos()).unwrap_or(0));
         let mut line = format!(
             "{{\"timestamp\":\"{}\",\"event_type\":\"stats\",\"stats\":{{\"uptime\":{}",
-            flowpin_output::eve_time(Timestamp(now)),
+            flowpin_output::eve_time(Timestamp::now()),
             self.started.elapsed().as_secs(),
         );
         // Writing to a string cannot fail.

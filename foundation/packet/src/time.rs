@@ -1,5 +1,7 @@
 //! Points in time, as captures and records know them.
 
+use std::time::SystemTime;
+
 /// Nanoseconds since 1970-01-01T00:00:00Z.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
@@ -16,6 +18,14 @@ impl Timestamp {
             secs.saturating_mul(1_000_000_000)
                 .saturating_add(nanos as u64),
         )
+    }
+
+    /// The time by the system's clock, which the kernel stamps packets with.
+    pub fn now() -> Self {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        now.map_or(Self::default(), |now| {
+            Self::new(now.as_secs(), now.subsec_nanos())
+        })
     }
 
     /// Whole seconds since the epoch.

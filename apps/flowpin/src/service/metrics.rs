@@ -137,6 +137,20 @@ fn text(control: &Control, counters: &Counters) -> String {
             loss.name()
         );
     }
+    for (name, help, latency) in [
+        (
+            "record_latency_seconds",
+            "From a packet to its record in the log, last.",
+            0,
+        ),
+        ("record_latency_max_seconds", "The longest of them.", 1),
+    ] {
+        let seconds = control.record_latency()[latency].as_secs_f64();
+        let _ = writeln!(
+            text,
+            "# TYPE flowpin_{name} gauge\n# HELP flowpin_{name} {help}\nflowpin_{name} {seconds:.6}"
+        );
+    }
     let memory = flowpin_engine::resident_bytes();
     let _ = writeln!(
         text,

@@ -47,6 +47,13 @@ pub(super) fn quality(page: &mut Page, report: &RunReport) {
     if !absent.is_empty() {
         page.line(Cell::dim(format!("none: {}", absent.join(", "))));
     }
+    if let Some(latency) = report.latency.filter(|latency| latency.times > 0) {
+        page.line(Cell::dim(format!(
+            "records were in the logs {} after their packets at most, {} on average",
+            number::duration(latency.most),
+            number::duration(latency.mean),
+        )));
+    }
 }
 
 /// The finding that only a live run, and its recording, can exclude.

@@ -85,6 +85,12 @@ fn a_recording_gives_the_records_of_its_run() {
         let sent = &truth["totals"]["packets"];
         assert_eq!(summary["traffic"]["packets"], *sent, "{shape}");
         assert_eq!(summary["quality"]["dropped"], 0);
+        let latency = |name: &str| summary["quality"][name].as_f64().unwrap();
+        let (most, mean) = (
+            latency("record_latency_max_s"),
+            latency("record_latency_mean_s"),
+        );
+        assert!(0.0 < mean && mean <= most, "{mean} {most}");
         let live = read(folder, "live/eve.json");
         assert!(live.lines().count() > 60);
         for again in ["1x1", "1x3", "2x2", "3x3"] {
@@ -316,6 +322,7 @@ print(a.headers["Content-Type"]); print(a.read().decode())' >metrics
     for line in [
         format!("flowpin_packets_total {sent}"),
         "flowpin_dropped_packets_total 0".to_owned(),
+        "# TYPE flowpin_record_latency_max_seconds gauge".to_owned(),
         "# EOF".to_owned(),
     ] {
         assert!(metrics.lines().any(|one| one == line), "{line}: {metrics}");

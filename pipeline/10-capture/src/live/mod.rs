@@ -32,7 +32,7 @@ use pace::{Pace, Turn};
 use port::Port;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 /// What to capture, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -129,7 +129,7 @@ impl Live {
         self.pace.begin();
         // Not only while nothing comes: more may come, without end, than can be read.
         if self.attention.is_stopped() && self.stopping.is_none() {
-            self.stopping = Some((now(), Instant::now()));
+            self.stopping = Some((Timestamp::now(), Instant::now()));
         }
         loop {
             let count = self.put(into);
@@ -156,7 +156,7 @@ impl Live {
         let mut count = self.blocks.serve(into);
         while count < into.len() && !self.is_over {
             let room = into.get_mut(count..).unwrap_or_default();
-            let Due::Now(index) = order::due(&mut self.ports, now, self.slack) else {
+            let Due::Now(index) = order::due(&mut self.ports, Timestamp::now, self.slack) else {
                 break;
             };
             let number = u32::try_from(index).unwrap_or_default();
@@ -184,7 +184,7 @@ impl Live {
             return Err(io::ErrorKind::Interrupted.into());
         }
         if self.attention.is_stopped() && self.stopping.is_none() {
-            self.stopping = Some((now(), Instant::now()));
+            self.stopping = Some((Timestamp::now(), Instant::now()));
         }
         if let Some((end, since)) = self.stopping {
             let all_seen = since.elapsed() > self.slack;
@@ -194,7 +194,7 @@ impl Live {
         }
         if self.ports.iter().all(|port| port.is_gone) {
             self.failure = Some(io::Error::other("the interface was removed"));
-            return self.end(now());
+            return self.end(Timestamp::now());
         }
         let patience = match self.pace.turn() {
             Turn::Wait(patience) => patience,
@@ -210,7 +210,7 @@ impl Live {
 
     /// Up to when every packet would have been seen, where no packet is at hand.
     fn known_until(&self) -> Timestamp {
-        Timestamp(now().0.saturating_sub(nanos(self.slack)))
+        Timestamp(Timestamp::now().0.saturating_sub(nanos(self.slack)))
     }
 
     /// The last blocks: how late it is, and what was lost.
@@ -244,14 +244,6 @@ impl Live {
             self.ports.iter_mut().for_each(Port::look_at_error);
         }
     }
-}
-
-/// The time by the clock that the kernel stamps packets with.
-fn now() -> Timestamp {
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    now.map_or(Timestamp::default(), |now| {
-        Timestamp::new(now.as_secs(), now.subsec_nanos())
-    })
 }
 
 /// As nanoseconds; those of options are far below the limit.

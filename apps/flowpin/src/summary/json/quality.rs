@@ -18,6 +18,8 @@ pub(super) struct Quality {
     backwards: u64,
     backwards_max_s: f64,
     clock_leaps: u64,
+    record_latency_max_s: Option<f64>,
+    record_latency_mean_s: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -56,6 +58,8 @@ pub(super) fn quality(report: &RunReport) -> Quality {
         backwards: quality.backwards,
         backwards_max_s: seconds(quality.backwards_max_ns),
         clock_leaps: quality.leaps,
+        record_latency_max_s: report.latency.map(|one| one.most.as_secs_f64()),
+        record_latency_mean_s: report.latency.map(|one| one.mean.as_secs_f64()),
     }
 }
 

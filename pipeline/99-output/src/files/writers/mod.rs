@@ -13,6 +13,7 @@ use crate::OutputError;
 use crate::batch::{RecordBatch, RecordRef, TextFormat};
 use flowpin_config::OutputPlan;
 use flowpin_counters::{Loss, Losses};
+use flowpin_packet::Timestamp;
 use flowpin_record::RecordType;
 use std::io::ErrorKind;
 
@@ -33,6 +34,8 @@ pub struct Writers {
     hands: Hands,
     /// What is written once a day, if anything is.
     once: Option<Once>,
+    /// The time of the first record that may still wait in a buffer.
+    oldest: Option<Timestamp>,
     /// Bytes of text written so far.
     text_bytes: u64,
     summary: OutputSummary,
@@ -111,6 +114,7 @@ impl Writers {
             }
             State::Ended => return Ok(()),
         }
+        self.oldest.get_or_insert(record.time());
         let done = self.write_everywhere(record);
         if done.is_ok() {
             self.count_written(record);
@@ -233,6 +237,11 @@ impl Writers {
         self.parquet
             .as_mut()
             .map_or(Ok(()), |parquet| parquet.reopen(storage))
+    }
+
+    /// Everything was handed to the system: the time of the first record since it was before.
+    pub const fn take_oldest(&mut self) -> Option<Timestamp> {
+        self.oldest.take()
     }
 
     /// What was lost so far.

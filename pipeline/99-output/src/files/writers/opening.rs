@@ -114,6 +114,7 @@ impl Writers {
             batches: None,
             hands: Hands::default(),
             once: None,
+            oldest: None,
             text_bytes: 0,
             summary: OutputSummary {
                 messages: schemas
