@@ -1,6 +1,11 @@
 //! The rules of one connection in the order of its packets; what passes; which direction.
 
 use crate::talk::{EXCHANGE, alerts, plan, sids, talk};
+use flowpin_config::{Format, Input};
+use flowpin_engine::Control;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::path::Path;
 
 /// A packet sets a bit that a message asks for; the message sets one that a later stream asks for.
 #[test]
@@ -162,4 +167,57 @@ fn heartbeats_are_searched_though_tls_has_begun() {
                 content:\"|01 40 00|\"; distance:3; within:3; dsize:<40; sid:1;)\n";
     let turns: &[(bool, &[u8])] = &[(true, &hello), (false, &answer), (true, &heartbeat)];
     assert_eq!(sids(&talk(turns, 2000, 1), rule), [1]);
+}
+
+/// Values of mails and of calls are buffers.
+#[test]
+fn mails_and_calls_have_buffers() {
+    let captures = concat!(env!("CARGO_MANIFEST_DIR"), "/../testkit/captures");
+    let found = |name: &str, rules: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        let mut plan = plan(rules);
+        plan.inputs = vec![Input::File(Path::new(captures).join(name))];
+        plan.output.formats = vec![Format::Eve];
+        plan.output.dir = folder.path().to_owned();
+        flowpin_engine::run(&plan, &Control::default(), &()).unwrap();
+        let log = std::fs::read_to_string(folder.path().join("eve.json")).unwrap();
+        let events = log.lines().map(|line| serde_json::from_str(line).unwrap());
+        let events = events.filter(|event: &Value| event["event_type"] == "alert");
+        let sids = events.map(|one| one["alert"]["signature_id"].as_u64().unwrap());
+        sids.collect::<BTreeSet<u64>>()
+    };
+    let rules = |protocol: &str, asked: &[&str]| -> String {
+        let lines = (1..).zip(asked).map(|(sid, asked)| {
+            format!("alert {protocol} any any -> any any ({asked}; sid:{sid};)\n")
+        });
+        lines.collect()
+    };
+    let mails = [
+        "smtp.helo; content:\".\"",
+        "smtp.mail_from; content:\"<\"; startswith",
+        "smtp.rcpt_to; content:\">\"; endswith",
+        "email.from; content:\"@\"",
+        "email.to; content:\"@\"",
+        "email.subject; bsize:>0",
+        "email.message_id; content:\"<\"",
+        "email.date; content:\":\"",
+    ];
+    let of_mails = found("smtp.pcap", &rules("smtp", &mails));
+    assert!(
+        of_mails.is_superset(&BTreeSet::from([2, 3, 4, 5, 6])),
+        "{of_mails:?}"
+    );
+    let calls = [
+        "sip.method; content:\"INVITE\"",
+        "sip.uri; content:\"sip:\"; startswith",
+        "sip.request_line; content:\"SIP/2.0\"; endswith",
+        "sip.stat_code; content:\"200\"",
+        "sip.stat_msg; content:\"OK\"",
+        "sip.response_line; content:\"SIP/2.0\"; startswith",
+        "sip.protocol; content:\"SIP/2.0\"",
+        "sip.from; content:\"sip:\"",
+        "sip.to; content:\"sip:\"",
+    ];
+    let of_calls = found("sip.pcap", &rules("sip", &calls));
+    assert_eq!(of_calls, (1..=9).collect(), "{of_calls:?}");
 }

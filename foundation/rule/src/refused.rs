@@ -45,10 +45,8 @@ pub(crate) static REFUSED: &[(&str, &[&str])] = &[
         "enip.serial", "enip.state", "enip.status", "enip.vendor_id", "enip.capabilities",
         "enip.cip_extendedstatus", "enip.service_name",
     ]),
-    ("Rules do not read SIP yet.", &[
-        "sip.method", "sip.stat_code", "sip.to", "sip.content_length", "sip.content_type",
-        "sip.from", "sip.protocol", "sip.request_line", "sip.response_line", "sip.stat_msg",
-        "sip.uri", "sip.via", "sip.user_agent",
+    ("Rules do not read the Via fields of SIP.", &[
+        "sip.via",
     ]),
     ("Rules do not read SMB yet.", &[
         "smb_named_pipe", "smb.share", "smb.named_pipe", "smb.ntlmssp_domain", "smb.ntlmssp_user",
@@ -80,8 +78,7 @@ pub(crate) static REFUSED: &[(&str, &[&str])] = &[
         "dns.opcode", "dns.response.rrname", "dns.rrtype", "dns.rcode",
     ]),
     ("Rules do not read MIME yet.", &[
-        "email.cc", "email.received", "email.date", "email.from", "email.message_id",
-        "email.subject", "email.to", "email.url", "email.x_mailer",
+        "email.url",
     ]),
     ("Rules do not read Modbus yet.", &[
         "modbus",
@@ -120,9 +117,6 @@ pub(crate) static REFUSED: &[(&str, &[&str])] = &[
     ]),
     ("Rules do not read RPC yet.", &[
         "rpc",
-    ]),
-    ("Rules do not read SMTP transactions yet.", &[
-        "smtp.helo", "smtp.mail_from", "smtp.rcpt_to",
     ]),
     ("Rules do not read SNMP yet.", &[
         "snmp.community", "snmp.pdu_type", "snmp.trap_type", "snmp.usm", "snmp.version",

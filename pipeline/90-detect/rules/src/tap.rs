@@ -191,7 +191,8 @@ impl Tap {
         }
         let mut found = Vec::new();
         for (at, column) in schema.columns.iter().enumerate() {
-            let path: &str = &column.eve;
+            // What is behind `=` says how EVE shows it.
+            let path = column.eve.split('=').next().unwrap_or_default();
             let buffers = self
                 .database
                 .used
@@ -232,7 +233,7 @@ fn protocol(schema: &str) -> Option<&'static str> {
 }
 
 /// Kinds of messages that have buffers.
-const PROTOCOLS: [&str; 6] = ["http", "dns", "mdns", "tls", "quic", "ftp"];
+const PROTOCOLS: [&str; 8] = ["http", "dns", "mdns", "tls", "quic", "ftp", "smtp", "sip"];
 
 const HTTP_TEXTS: [(&str, &str, HttpText); 6] = [
     ("", "http.http_method", HttpText::Method),
