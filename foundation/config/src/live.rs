@@ -21,7 +21,8 @@ options! {
             /// A pcapng file for what is captured; read again, it gives the same records.
             write: PathBuf => record: Option<PathBuf> = None, example "\"all.pcapng\"",
                 flag Flag::value("write", "FILE", "Also record what is captured, as pcapng, \
-                    compressed if FILE ends in .zst or .gz; read again, it gives the same records").short('w').hint(Hint::File);
+                    compressed if FILE ends in .zst or .gz; read again, it gives the same \
+                    records").short('w').hint(Hint::File);
             /// Go on with another file of the recording at each interval.
             write_every: Span => record_every_ns: Option<u64> = None, example "\"1 h\"",
                 not_zero "the interval of recordings",

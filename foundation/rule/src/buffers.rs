@@ -1,6 +1,7 @@
 //! The table of all buffers.
 
 use crate::buffer::{Buffer, BufferSource, HttpPart, PacketHeader};
+use crate::buffers_of_texts::*;
 
 const fn of(
     name: &'static str,
@@ -37,7 +38,7 @@ const fn http(
 }
 
 /// A column of a parser's records.
-const fn column(
+pub(crate) const fn column(
     name: &'static str,
     aliases: &'static [&'static str],
     to_server: Option<bool>,
@@ -63,8 +64,8 @@ const fn header(name: &'static str, which: PacketHeader, doc: &'static str) -> B
     )
 }
 
-const CLIENT: Option<bool> = Some(true);
-const SERVER: Option<bool> = Some(false);
+pub(crate) const CLIENT: Option<bool> = Some(true);
+pub(crate) const SERVER: Option<bool> = Some(false);
 const EITHER: Option<bool> = None;
 const PLAIN: (&[&str], &[&str]) = (&[], &[]);
 
@@ -478,167 +479,29 @@ pub static BUFFERS: &[Buffer] = &[
         ("ftp", "ftp.reply"),
         "A line of a reply, without its code.",
     ),
-    column(
-        "smtp.helo",
-        &[],
-        CLIENT,
-        ("smtp", "smtp.helo"),
-        "The name that the client gives.",
-    ),
-    column(
-        "smtp.mail_from",
-        &[],
-        CLIENT,
-        ("smtp", "smtp.mail_from"),
-        "The sender in the envelope, in brackets as it was sent.",
-    ),
-    column(
-        "smtp.rcpt_to",
-        &[],
-        CLIENT,
-        ("smtp", "smtp.rcpt_to"),
-        "A recipient in the envelope, in brackets as it was sent.",
-    ),
-    column(
-        "email.from",
-        &[],
-        CLIENT,
-        ("smtp", "email.from"),
-        "The From field of a mail.",
-    ),
-    column(
-        "email.to",
-        &[],
-        CLIENT,
-        ("smtp", "email.to"),
-        "The To field of a mail.",
-    ),
-    column(
-        "email.cc",
-        &[],
-        CLIENT,
-        ("smtp", "email.cc"),
-        "The Cc field of a mail.",
-    ),
-    column(
-        "email.subject",
-        &[],
-        CLIENT,
-        ("smtp", "email.subject"),
-        "The Subject field of a mail.",
-    ),
-    column(
-        "email.date",
-        &[],
-        CLIENT,
-        ("smtp", "email.date"),
-        "The Date field of a mail.",
-    ),
-    column(
-        "email.message_id",
-        &[],
-        CLIENT,
-        ("smtp", "email.message_id"),
-        "The Message-ID field of a mail.",
-    ),
-    column(
-        "email.x_mailer",
-        &[],
-        CLIENT,
-        ("smtp", "email.x_mailer"),
-        "The program that sent a mail (X-Mailer or User-Agent).",
-    ),
-    column(
-        "email.received",
-        &[],
-        CLIENT,
-        ("smtp", "email.received"),
-        "A Received field of a mail.",
-    ),
-    column(
-        "sip.method",
-        &[],
-        CLIENT,
-        ("sip", "sip.method"),
-        "The method.",
-    ),
-    column(
-        "sip.uri",
-        &[],
-        CLIENT,
-        ("sip", "sip.uri"),
-        "The target of a request.",
-    ),
-    column(
-        "sip.request_line",
-        &[],
-        CLIENT,
-        ("sip", "sip.request_line"),
-        "The first line of a request.",
-    ),
-    column(
-        "sip.stat_code",
-        &[],
-        SERVER,
-        ("sip", "sip.code"),
-        "The status of a response.",
-    ),
-    column(
-        "sip.stat_msg",
-        &[],
-        SERVER,
-        ("sip", "sip.reason"),
-        "The reason after the status.",
-    ),
-    column(
-        "sip.response_line",
-        &[],
-        SERVER,
-        ("sip", "sip.response_line"),
-        "The first line of a response.",
-    ),
-    column(
-        "sip.protocol",
-        &[],
-        None,
-        ("sip", "sip.version"),
-        "The version with its name.",
-    ),
-    column(
-        "sip.from",
-        &[],
-        CLIENT,
-        ("sip", "flowpin.from"),
-        "The From field of a request.",
-    ),
-    column(
-        "sip.to",
-        &[],
-        CLIENT,
-        ("sip", "flowpin.to"),
-        "The To field of a request.",
-    ),
-    column(
-        "sip.user_agent",
-        &[],
-        CLIENT,
-        ("sip", "flowpin.user_agent"),
-        "The User-Agent field of a request.",
-    ),
-    column(
-        "sip.content_type",
-        &[],
-        CLIENT,
-        ("sip", "flowpin.content_type"),
-        "The Content-Type field of a request.",
-    ),
-    column(
-        "sip.content_length",
-        &[],
-        CLIENT,
-        ("sip", "flowpin.request_body_len"),
-        "The length of a request's body.",
-    ),
+    SMTP_HELO,
+    SMTP_MAIL_FROM,
+    SMTP_RCPT_TO,
+    EMAIL_FROM,
+    EMAIL_TO,
+    EMAIL_CC,
+    EMAIL_SUBJECT,
+    EMAIL_DATE,
+    EMAIL_MESSAGE_ID,
+    EMAIL_X_MAILER,
+    EMAIL_RECEIVED,
+    SIP_METHOD,
+    SIP_URI,
+    SIP_REQUEST_LINE,
+    SIP_STAT_CODE,
+    SIP_STAT_MSG,
+    SIP_RESPONSE_LINE,
+    SIP_PROTOCOL,
+    SIP_FROM,
+    SIP_TO,
+    SIP_USER_AGENT,
+    SIP_CONTENT_TYPE,
+    SIP_CONTENT_LENGTH,
     header("ipv4.hdr", PacketHeader::Ipv4, "The header of IPv4."),
     header("ipv6.hdr", PacketHeader::Ipv6, "The header of IPv6."),
     header("tcp.hdr", PacketHeader::Tcp, "The header of TCP."),

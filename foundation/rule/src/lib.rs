@@ -12,6 +12,7 @@
 mod address;
 mod buffer;
 mod buffers;
+mod buffers_of_texts;
 mod condition;
 mod keyword;
 mod number;

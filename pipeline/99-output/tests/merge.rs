@@ -127,7 +127,9 @@ proptest! {
 
     /// Logs that are divided among files, whoever writes these, make the logs that they would be.
     #[test]
-    fn divided_logs_make_the_whole(seed in any::<u64>(), count in 2_u16..=16, tick in 1_usize..200) {
+    fn divided_logs_make_the_whole(
+        seed in any::<u64>(), count in 2_u16..=16, tick in 1_usize..200,
+    ) {
         let records = Random(seed).records(600);
         let one = spread(&records, 1, 600, 0, |_| {});
         for (workers, threads) in [(1, true), (3, true), (4, false)] {

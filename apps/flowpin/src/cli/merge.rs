@@ -8,13 +8,13 @@ pub(super) const ABOUT: &str = "\
 Makes one log of the files among which `flowpin run --output-files K` has divided it, as a run \
 without that option writes it, byte for byte.
 
-Such a run writes eve.1ofK.json to eve.KofK.json, each by a thread of its own, and eve.json.order, \
-which says in which order their records come; likewise of each log in another format. A connection's \
-records, and its messages, are in one of the files. Programs that need no order of all records read \
-the files as they are.
+Such a run writes eve.1ofK.json to eve.KofK.json, each by a thread of its own, and \
+eve.json.order, which says in which order their records come; likewise of each log in another \
+format. A connection's records, and its messages, are in one of the files. Programs that need no \
+order of all records read the files as they are.
 
-The files stay. If one has fewer or more records than the order (the run was cut short, or files of \
-two runs are mixed), that log is not made.";
+The files stay. If one has fewer or more records than the order (the run was cut short, or files \
+of two runs are mixed), that log is not made.";
 
 /// The text below the options.
 pub(super) const AFTER: &str = "\

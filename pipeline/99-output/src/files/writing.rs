@@ -5,8 +5,8 @@
 //!                        └─► Place::There   handed to a thread; its buffer comes back empty
 //! ```
 //!
-//! A failure is told with the next piece, or when the file ends; what was handed over since is lost,
-//! and counted.
+//! A failure is told with the next piece, or when the file ends; what was handed over since is
+//! lost, and counted.
 
 use super::storage::{Target, write_all};
 use super::text_log::is_short;

@@ -1,5 +1,5 @@
-//! Fast patterns that may stand anywhere, by who may have them: only those that can fit are searched
-//! for.
+//! Fast patterns that may stand anywhere, by who may have them: only those that can fit are
+//! searched for.
 //!
 //! ```text
 //!  rules of small packets ─► searched for in small packets

@@ -48,8 +48,8 @@ impl Group {
         }
     }
 
-    /// Calls `hit` with each other rule whose fast pattern ends behind `from` in the text, and where
-    /// the pattern begins.
+    /// Calls `hit` with each other rule whose fast pattern ends behind `from` in the text, and
+    /// where the pattern begins.
     pub(crate) fn search(
         &self,
         text: Text<'_>,

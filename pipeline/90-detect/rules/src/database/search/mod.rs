@@ -2,16 +2,17 @@
 //!
 //! ```text
 //!  bytes, folded ─► every 4th place: 4 bytes, hashed ─► bitmap ─► few: bucket ─► whole pattern
-//!                └► shorter patterns, few, in a long text: vectors ─► first two bytes ─┘
-//!                └► otherwise: every place: 4 bytes, and 2 bytes ─► bitmaps ───────────┘
+//!                ├► short patterns, or all if they are few: vectors ─► two bytes ─┘
+//!                └► in a short text: every place: 4 bytes, 2 bytes ─► bitmaps ────┘
 //! ```
 //!
 //! A pattern of `S + 3` bytes has `S` grams of four bytes at neighbouring places, so that one of
 //! them stands at an S-th place wherever the pattern stands (Wu and Manber, "A fast algorithm for
-//! multi-pattern searching", 1994, skip by the same reason). A pattern of less than seven bytes would
-//! make all places be looked at, so these have a search of their own (Teddy, of the Hyperscan paper
-//! by Wang et al., NSDI 2019, as aho-corasick has it). Letters count in either case: the text is
-//! *folded* first, capital letters to small ones, with some other bytes that the check tells apart.
+//! multi-pattern searching", 1994, skip by the same reason). A pattern of less than seven bytes
+//! would cost a look at all places, so these have a search of their own (Teddy, of the Hyperscan
+//! paper by Wang et al., NSDI 2019, as aho-corasick has it). Letters count in either case: the text
+//! is *folded* first, capital letters to small ones, with some other bytes that the check tells
+//! apart.
 
 mod grams;
 mod pairs;

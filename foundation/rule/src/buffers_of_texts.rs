@@ -1,0 +1,166 @@
+//! Buffers of mails and of calls: columns of the records that grammars make.
+
+use crate::buffer::Buffer;
+use crate::buffers::{CLIENT, SERVER, column};
+
+pub(crate) const SMTP_HELO: Buffer = column(
+    "smtp.helo",
+    &[],
+    CLIENT,
+    ("smtp", "smtp.helo"),
+    "The name that the client gives.",
+);
+pub(crate) const SMTP_MAIL_FROM: Buffer = column(
+    "smtp.mail_from",
+    &[],
+    CLIENT,
+    ("smtp", "smtp.mail_from"),
+    "The sender in the envelope, in brackets as it was sent.",
+);
+pub(crate) const SMTP_RCPT_TO: Buffer = column(
+    "smtp.rcpt_to",
+    &[],
+    CLIENT,
+    ("smtp", "smtp.rcpt_to"),
+    "A recipient in the envelope, in brackets as it was sent.",
+);
+pub(crate) const EMAIL_FROM: Buffer = column(
+    "email.from",
+    &[],
+    CLIENT,
+    ("smtp", "email.from"),
+    "The From field of a mail.",
+);
+pub(crate) const EMAIL_TO: Buffer = column(
+    "email.to",
+    &[],
+    CLIENT,
+    ("smtp", "email.to"),
+    "The To field of a mail.",
+);
+pub(crate) const EMAIL_CC: Buffer = column(
+    "email.cc",
+    &[],
+    CLIENT,
+    ("smtp", "email.cc"),
+    "The Cc field of a mail.",
+);
+pub(crate) const EMAIL_SUBJECT: Buffer = column(
+    "email.subject",
+    &[],
+    CLIENT,
+    ("smtp", "email.subject"),
+    "The Subject field of a mail.",
+);
+pub(crate) const EMAIL_DATE: Buffer = column(
+    "email.date",
+    &[],
+    CLIENT,
+    ("smtp", "email.date"),
+    "The Date field of a mail.",
+);
+pub(crate) const EMAIL_MESSAGE_ID: Buffer = column(
+    "email.message_id",
+    &[],
+    CLIENT,
+    ("smtp", "email.message_id"),
+    "The Message-ID field of a mail.",
+);
+pub(crate) const EMAIL_X_MAILER: Buffer = column(
+    "email.x_mailer",
+    &[],
+    CLIENT,
+    ("smtp", "email.x_mailer"),
+    "The program that sent a mail (X-Mailer or User-Agent).",
+);
+pub(crate) const EMAIL_RECEIVED: Buffer = column(
+    "email.received",
+    &[],
+    CLIENT,
+    ("smtp", "email.received"),
+    "A Received field of a mail.",
+);
+pub(crate) const SIP_METHOD: Buffer = column(
+    "sip.method",
+    &[],
+    CLIENT,
+    ("sip", "sip.method"),
+    "The method.",
+);
+pub(crate) const SIP_URI: Buffer = column(
+    "sip.uri",
+    &[],
+    CLIENT,
+    ("sip", "sip.uri"),
+    "The target of a request.",
+);
+pub(crate) const SIP_REQUEST_LINE: Buffer = column(
+    "sip.request_line",
+    &[],
+    CLIENT,
+    ("sip", "sip.request_line"),
+    "The first line of a request.",
+);
+pub(crate) const SIP_STAT_CODE: Buffer = column(
+    "sip.stat_code",
+    &[],
+    SERVER,
+    ("sip", "sip.code"),
+    "The status of a response.",
+);
+pub(crate) const SIP_STAT_MSG: Buffer = column(
+    "sip.stat_msg",
+    &[],
+    SERVER,
+    ("sip", "sip.reason"),
+    "The reason after the status.",
+);
+pub(crate) const SIP_RESPONSE_LINE: Buffer = column(
+    "sip.response_line",
+    &[],
+    SERVER,
+    ("sip", "sip.response_line"),
+    "The first line of a response.",
+);
+pub(crate) const SIP_PROTOCOL: Buffer = column(
+    "sip.protocol",
+    &[],
+    None,
+    ("sip", "sip.version"),
+    "The version with its name.",
+);
+pub(crate) const SIP_FROM: Buffer = column(
+    "sip.from",
+    &[],
+    CLIENT,
+    ("sip", "flowpin.from"),
+    "The From field of a request.",
+);
+pub(crate) const SIP_TO: Buffer = column(
+    "sip.to",
+    &[],
+    CLIENT,
+    ("sip", "flowpin.to"),
+    "The To field of a request.",
+);
+pub(crate) const SIP_USER_AGENT: Buffer = column(
+    "sip.user_agent",
+    &[],
+    CLIENT,
+    ("sip", "flowpin.user_agent"),
+    "The User-Agent field of a request.",
+);
+pub(crate) const SIP_CONTENT_TYPE: Buffer = column(
+    "sip.content_type",
+    &[],
+    CLIENT,
+    ("sip", "flowpin.content_type"),
+    "The Content-Type field of a request.",
+);
+pub(crate) const SIP_CONTENT_LENGTH: Buffer = column(
+    "sip.content_length",
+    &[],
+    CLIENT,
+    ("sip", "flowpin.request_body_len"),
+    "The length of a request's body.",
+);
