@@ -2,6 +2,7 @@
 
 use crate::ledger::{Account, Ledger};
 use flowpin_counters::Losses;
+use flowpin_output::StreamHooks;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
@@ -35,6 +36,18 @@ pub struct Control {
     reader_left: Arc<AtomicBool>,
     /// Losses so far.
     ledger: Ledger,
+    /// Who hears of the program that takes records.
+    heard: Heard,
+}
+
+/// Told what happens beside the run's own threads.
+#[derive(Clone, Default)]
+struct Heard(Option<Arc<dyn Fn(&str) + Send + Sync>>);
+
+impl core::fmt::Debug for Heard {
+    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        out.debug_tuple("Heard").field(&self.0.is_some()).finish()
+    }
 }
 
 // Relaxed throughout: single values that guard no other data; one piece later is soon enough.
@@ -42,6 +55,21 @@ impl Control {
     /// Requests that files moved away, as by `logrotate`, are created again.
     pub fn reopen_outputs(&self) {
         self.reopens.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// With `tell`, which hears at once that the program of `--output` goes away, or comes back.
+    #[must_use]
+    pub fn telling(self, tell: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        let heard = Heard(Some(Arc::new(tell)));
+        Self { heard, ..self }
+    }
+
+    /// What streams of records share with the run.
+    pub(crate) fn stream_hooks(&self) -> StreamHooks {
+        StreamHooks {
+            stop: Arc::clone(&self.stop),
+            tell: self.heard.0.clone(),
+        }
     }
 
     /// Records written so far, of all types.

@@ -37,7 +37,7 @@ pub(crate) fn tables(plan: &Plan) -> Vec<TableSchema> {
 pub(crate) fn in_tables(plan: &Plan) -> Plan {
     let mut plan = plan.clone();
     plan.output.formats = vec![Format::Parquet];
-    plan.output.to_stdout = false;
+    (plan.output.to_stdout, plan.output.stream) = (false, None);
     plan
 }
 

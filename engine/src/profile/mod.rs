@@ -243,7 +243,7 @@ fn quiet(plan: &Plan) -> Plan {
     plan.cpus = Vec::new();
     plan.files.extract = None;
     if plan.output.formats != [Format::None] {
-        plan.output.to_stdout = true;
+        (plan.output.to_stdout, plan.output.stream) = (true, None);
     }
     plan
 }

@@ -67,7 +67,7 @@ impl Layer {
         plan.parse.enabled &= self >= Self::Parse;
         if self < Self::Records {
             plan.output.formats = vec![Format::None];
-            plan.output.to_stdout = false;
+            (plan.output.to_stdout, plan.output.stream) = (false, None);
         }
         if self < Self::Checksums {
             plan.checksums = Checksums::None;

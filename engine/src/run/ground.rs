@@ -54,7 +54,7 @@ pub(crate) fn disk(plan: &Plan, reads: &Reads) -> Disk {
 pub(crate) fn check_folders(plan: &Plan) -> Result<(), RunError> {
     let output = &plan.output;
     let writes = output.formats.iter().any(|format| *format != Format::None);
-    if writes && !output.to_stdout {
+    if writes && !output.is_one_place() {
         check_folder(&output.dir)?;
     }
     check_extract_folder(plan)
@@ -98,13 +98,15 @@ pub(crate) fn written_folders(plan: &Plan) -> Vec<PathBuf> {
         Some(folder) if folder != Path::new("") => folder.to_owned(),
         _ => PathBuf::from("."),
     };
-    let logs = (!output.to_stdout).then(|| output.dir.clone());
+    let logs = (!output.is_one_place()).then(|| output.dir.clone());
     let files = [&plan.live.record, &output.stats]
         .into_iter()
         .flatten()
         .map(of_file);
     let extracted = plan.files.extract.clone();
-    logs.into_iter().chain(files).chain(extracted).collect()
+    let spool = output.spool.clone();
+    let named = extracted.into_iter().chain(spool);
+    logs.into_iter().chain(files).chain(named).collect()
 }
 
 /// Creates the folder for extracted files, and removes those of an earlier run.

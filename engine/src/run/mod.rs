@@ -197,7 +197,7 @@ impl Destination {
         }
     }
 
-    fn open(self, plan: &Plan, reads: &Reads) -> Result<Writers, RunError> {
+    fn open(self, plan: &Plan, reads: &Reads, control: &Control) -> Result<Writers, RunError> {
         if matches!(self, Self::Nowhere) {
             return Ok(Writers::open_in(&plan.output, Box::new(Nowhere))?);
         }
@@ -207,7 +207,7 @@ impl Destination {
         if let Self::Batches(sink) = self {
             return Ok(Writers::into_batches(&output, &schemas, sink));
         }
-        let disk = Box::new(ground::disk(plan, reads));
+        let disk = Box::new(ground::disk(plan, reads).with_hooks(control.stream_hooks()));
         Ok(Writers::with_messages(&output, &schemas, disk)?)
     }
 }
@@ -258,7 +258,7 @@ fn run_into(
         is_live: plan.is_live(),
     };
     let (options, late) = division(plan, shape, secret);
-    let writers = destination.open(plan, &reads)?;
+    let writers = destination.open(plan, &reads, control)?;
     control.pulse();
     let output = Output::new(shape.workers(), writers, plan, control);
     pin(context.cpu(0));
@@ -267,7 +267,7 @@ fn run_into(
         let names: Vec<_> = names.collect();
         if plan.live.confine {
             let folders = ground::written_folders(plan);
-            if !flowpin_confine::confine(&folders)?.files {
+            if !flowpin_confine::confine(&folders, plan.output.stream.is_some())?.files {
                 progress.note("this system cannot keep the run from other files (Landlock)");
             }
         }

@@ -50,7 +50,7 @@ fn compared_bytes(plan: &Plan) -> u64 {
 /// Rows that wait until a row group of a Parquet file is large enough get an eighth at most.
 fn parquet_bytes(plan: &Plan) -> u64 {
     let output = &plan.output;
-    if output.to_stdout || !output.formats.contains(&Format::Parquet) {
+    if output.is_one_place() || !output.formats.contains(&Format::Parquet) {
         return 0;
     }
     (plan.memory_bytes / 8).min(PARQUET_BYTES_MAX)
@@ -66,6 +66,7 @@ pub(crate) fn output(plan: &Plan) -> OutputPlan {
     OutputPlan {
         parquet_bytes: parquet_bytes(plan).max(PARQUET_BYTES_MIN),
         file_threads: !plan.is_live(),
+        may_wait: !plan.is_live(),
         ..plan.output.clone()
     }
 }
@@ -112,7 +113,7 @@ pub(crate) fn parsers(plan: &Plan) -> ParserSetup {
 /// Whether some format of the records has columns.
 fn has_columns(output: &OutputPlan) -> bool {
     let by_columns = |format: &Format| !matches!(format, Format::Eve | Format::None);
-    !output.to_stdout && output.formats.iter().any(by_columns)
+    !output.is_one_place() && output.formats.iter().any(by_columns)
 }
 
 /// The limits of searches for protocols, over all workers.

@@ -73,15 +73,18 @@ pub enum ConfigError {
     NoneAmongFormats,
     /// Standard output with another format than EVE.
     #[error(
-        "standard output takes only EVE JSON lines: remove `--format` (in a file `formats`), or \
-         remove `--output -` (in a file `stdout`) and write other formats to a directory with \
+        "`--output` takes only EVE JSON lines: remove `--format` (in a file `formats`), or \
+         remove `--output` (in a file `stdout` or `stream`) and write other formats to a directory with \
          `-l DIR`"
     )]
     NotEve,
+    /// Standard output and another program.
+    #[error("records go to one place: remove `stdout` or `stream`")]
+    TwoPlaces,
     /// Standard output with rotation.
     #[error(
-        "standard output cannot be rotated: remove `--rotate` (in a file `rotate_every` and \
-         `rotate_size`), or write files with `-l DIR` (in a file, remove `stdout`)"
+        "what goes to `--output` cannot be rotated: remove `--rotate` (in a file `rotate_every` and \
+         `rotate_size`), or write files with `-l DIR` (in a file, remove `stdout` or `stream`)"
     )]
     RotatedStdout,
     /// More files than there can be.
@@ -135,6 +138,7 @@ impl ConfigError {
             Self::NoTime => &[["input", "until"], ["input", "since"]],
             Self::NoFormat | Self::NoneAmongFormats => &[["output", "formats"]],
             Self::NotEve => &[["output", "formats"], ["output", "stdout"]],
+            Self::TwoPlaces => &[["output", "stream"], ["output", "stdout"]],
             Self::RotatedStdout => &[
                 ["output", "rotate_every"],
                 ["output", "rotate_size"],

@@ -20,6 +20,7 @@ mod names;
 mod options;
 mod output;
 mod parse;
+mod peer;
 mod places;
 mod plan;
 mod rules;
@@ -43,6 +44,7 @@ pub use names::{CpuList, CpuListError, NameError, Named, ShapeError};
 pub use options::{Described, Flag, Hint, options_page};
 pub use output::{OutputPlan, OutputSettings};
 pub use parse::{ParsePlan, ParseSettings};
+pub use peer::{PeerAddress, PeerAddressError};
 pub use places::Places;
 pub use plan::{
     Checksums, ConnectionSettings, Cut, Format, FullRing, Input, InputSettings, ParquetTime,

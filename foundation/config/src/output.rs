@@ -2,7 +2,7 @@
 
 use crate::options::{Flag, Hint, options};
 use crate::units::{SIZE_UNITS_TEXT, SPAN_UNITS_TEXT};
-use crate::{ByteSize, Format, ParquetTime, Settings, Span};
+use crate::{ByteSize, Format, ParquetTime, PeerAddress, Settings, Span};
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
@@ -17,9 +17,20 @@ options! {
                     [default: .]").short('l').hint(Hint::Directory).by(to_directory);
             /// Write EVE JSON lines to standard output instead of files.
             stdout: bool => to_stdout: bool = false,
-                flag Flag::value("output", "-", "`-`: write EVE JSON lines to standard output \
-                    instead of files; no other format is possible there")
-                    .one_of(&["-"]).conflicts("log-dir").by(to_stdout);
+                flag Flag::value("output", "WHERE", "Write EVE JSON lines there instead of files: \
+                    `-` (standard output), unix:/PATH or tcp://HOST:PORT; no other format is \
+                    possible there").conflicts("log-dir").by(to_one_place);
+            /// Send EVE JSON lines to a program that listens there, instead of files.
+            stream: PeerAddress => stream: Option<PeerAddress> = None,
+                example "\"tcp://127.0.0.1:5170\"", flag Flag::shared("output");
+            /// Directory in which records wait while that program is away; created if missing.
+            spool: PathBuf => spool: Option<PathBuf> = None, example "\"spool\"",
+                flag Flag::value("spool", "DIR", "Directory in which records wait while the \
+                    program of --output is away; created if missing").hint(Hint::Directory);
+            /// The most that these records may take.
+            spool_size: ByteSize => spool_bytes_max: u64 = 1 << 30,
+                not_zero "the size of the spool",
+                flag Flag::value("spool-size", "SIZE", "The most that records in --spool may take");
             /// "eve", "zeek", "zeek-json", "csv", "parquet"; or "none".
             formats: Vec<Format> => formats: Vec<Format> = vec![Format::Eve],
                 flag Flag::value("format", "FORMAT", "Formats, separated by commas or repeated")
@@ -84,6 +95,9 @@ options! {
             /// Whether files of `files` have threads: not while capturing, where a run gives up
             /// its rights thread by thread.
             file_threads: bool = true;
+            /// Records wait for the program of `stream` when nothing can hold them; otherwise (live
+            /// capture) they are lost and counted.
+            may_wait: bool = true;
         }
     }
 }
@@ -92,11 +106,20 @@ options! {
 fn to_directory(settings: &mut Settings, text: &OsStr) -> Result<(), String> {
     settings.output.dir = Some(text.into());
     settings.output.stdout = Some(false);
+    settings.output.stream = None;
     Ok(())
 }
 
-fn to_stdout(settings: &mut Settings, _: &OsStr) -> Result<(), String> {
-    settings.output.stdout = Some(true);
+/// Standard output, or a program that listens.
+fn to_one_place(settings: &mut Settings, text: &OsStr) -> Result<(), String> {
+    let output = &mut settings.output;
+    if text == "-" {
+        (output.stdout, output.stream) = (Some(true), None);
+        return Ok(());
+    }
+    let text = text.to_string_lossy();
+    let address: PeerAddress = text.parse().map_err(|error| format!("{error}"))?;
+    (output.stdout, output.stream) = (Some(false), Some(address));
     Ok(())
 }
 
@@ -131,6 +154,13 @@ pub(crate) fn put_rotation(
 }
 
 impl OutputSettings {
+    /// Any place for records replaces that `below`.
+    pub(crate) fn clear_place(&self, below: &mut Self) {
+        if self.stdout.is_some() || self.stream.is_some() {
+            (below.stdout, below.stream) = (None, None);
+        }
+    }
+
     /// Any setting of rotation replaces both settings `below`.
     pub(crate) const fn clear_rotation(&self, below: &mut Self) {
         if self.rotate_every.is_some() || self.rotate_size.is_some() {
@@ -142,6 +172,11 @@ impl OutputSettings {
 impl OutputPlan {
     /// The most files that a log can be divided among.
     pub const FILES_MAX: u16 = 16;
+
+    /// Whether all records go to one place that is no file: as EVE JSON lines.
+    pub const fn is_one_place(&self) -> bool {
+        self.to_stdout || self.stream.is_some()
+    }
 
     /// No format twice.
     pub(crate) fn settle(&mut self) {

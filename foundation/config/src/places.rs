@@ -173,11 +173,11 @@ mod tests {
             ("[output]\nformats = []", "2:11: no output format"),
             (
                 "[output]\nstdout = true\nrotate_every = '1 h'",
-                "3:16: standard output cannot be rotated",
+                "3:16: what goes to `--output` cannot be rotated",
             ),
             (
                 "[output]\nstdout = true\nformats = ['csv']",
-                "3:11: standard output takes only EVE JSON lines",
+                "3:11: `--output` takes only EVE JSON lines",
             ),
             ("[input]\nread = ['-', '-']", "2:8: standard input"),
             (

@@ -42,6 +42,7 @@ macro_rules! sections {
             #[must_use]
             pub fn over(self, mut below: Self) -> Self {
                 self.output.clear_rotation(&mut below.output);
+                self.output.clear_place(&mut below.output);
                 self.live.clear_rotation(&mut below.live);
                 Self {
                     $($section: self.$section.over(below.$section),)*
@@ -167,10 +168,15 @@ fn check_formats(output: &OutputPlan) -> Result<(), ConfigError> {
     if output.formats.contains(&Format::None) && output.formats.len() > 1 {
         return Err(ConfigError::NoneAmongFormats);
     }
-    if output.to_stdout && output.formats != [Format::Eve] {
+    if output.to_stdout && output.stream.is_some() {
+        return Err(ConfigError::TwoPlaces);
+    }
+    if output.is_one_place() && output.formats != [Format::Eve] {
         return Err(ConfigError::NotEve);
     }
-    if output.to_stdout && (output.rotate_every_ns.is_some() || output.rotate_bytes_max.is_some()) {
+    if output.is_one_place()
+        && (output.rotate_every_ns.is_some() || output.rotate_bytes_max.is_some())
+    {
         return Err(ConfigError::RotatedStdout);
     }
     check_files(output)
@@ -269,6 +275,8 @@ mod tests {
             "[output]\nformats = []",
             "[output]\nformats = ['none', 'eve']",
             "[output]\nstdout = true\nrotate_every = '1 h'",
+            "[output]\nstream = 'unix:/x'\nrotate_every = '1 h'",
+            "[output]\nstdout = true\nstream = 'unix:/x'",
         ] {
             assert!(plan(text).is_err(), "{text}");
         }

@@ -2,8 +2,8 @@
 
 use crate::{
     Address, ByteSize, Checksums, CpuList, Cut, Format, FragmentOverlap, FullRing, Interface,
-    Named, NetworkText, ParquetTime, PipelineShape, SegmentOverlap, Span, System, TimeText,
-    Timeouts,
+    Named, NetworkText, ParquetTime, PeerAddress, PipelineShape, SegmentOverlap, Span, System,
+    TimeText, Timeouts,
 };
 use core::fmt::{self, Display};
 use core::marker::PhantomData;
@@ -85,6 +85,7 @@ by_text! {
     PipelineShape, "\"auto\", \"1xN\", \"2xN\" or \"3xN\"", parsed, PipelineShape::to_string, &[];
     TimeText, "a quoted time, such as \"2026-11-23T08:35:00Z\"", parsed, TimeText::to_string, &[];
     Address, "an address with its port", parsed, Address::to_string, &[];
+    PeerAddress, "unix:/PATH or tcp://HOST:PORT", parsed, PeerAddress::to_string, &[];
     Interface, "the name of an interface, such as \"eth0\"", parsed, Interface::to_string, &[];
     NetworkText, "a network, such as \"10.0.0.0/8\"", parsed, NetworkText::to_string, &[];
 }

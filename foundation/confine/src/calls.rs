@@ -8,25 +8,31 @@ use seccompiler::{
 use std::collections::BTreeMap;
 
 /// Restricts all threads of the process.
-pub(crate) fn restrict() -> Result<(), ConfineError> {
-    let program = program().map_err(|error| ConfineError::Refused(error.to_string()))?;
+pub(crate) fn restrict(sends: bool) -> Result<(), ConfineError> {
+    let program = program(sends).map_err(|error| ConfineError::Refused(error.to_string()))?;
     seccompiler::apply_filter_all_threads(&program)
         .map_err(|error| ConfineError::Refused(error.to_string()))
 }
 
-fn program() -> Result<BpfProgram, seccompiler::BackendError> {
+fn program(sends: bool) -> Result<BpfProgram, seccompiler::BackendError> {
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
         ALLOWED.iter().map(|&call| (call, Vec::new())).collect();
     // Into a pair of sockets that is open, as signals are told; to no address.
     let nowhere = SeccompCondition::new(4, SeccompCmpArgLen::Qword, SeccompCmpOp::Eq, 0)?;
     rules.insert(libc::SYS_sendto, vec![SeccompRule::new(vec![nowhere])?]);
-    // To ask for an interface's number: local sockets, which are never connected.
-    let local = [libc::AF_UNIX, libc::AF_INET].map(|family| {
+    // To ask for an interface's number: local sockets, which are never connected, unless a program
+    // that takes records is connected to again.
+    let mut families = vec![libc::AF_UNIX, libc::AF_INET];
+    if sends {
+        families.push(libc::AF_INET6);
+        rules.insert(libc::SYS_connect, Vec::new());
+    }
+    let local = families.into_iter().map(|family| {
         let family = u64::from(family.unsigned_abs());
         let is_it = SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, family)?;
         SeccompRule::new(vec![is_it])
     });
-    let local = local.into_iter().collect::<Result<_, _>>()?;
+    let local = local.collect::<Result<_, _>>()?;
     rules.insert(libc::SYS_socket, local);
     let refused = SeccompAction::Errno(libc::EPERM.unsigned_abs());
     SeccompFilter::new(rules, refused, SeccompAction::Allow, ARCHITECTURE)?.try_into()

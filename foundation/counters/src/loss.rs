@@ -185,6 +185,9 @@ losses! {
     /// Records not written because the output's size limit was reached.
     RecordsOverLimit = "records_over_limit", "record",
         "not written: the output reached its size limit";
+    /// Records that no program took and no spool could hold.
+    RecordsNotSent = "records_not_sent", "record",
+        "not sent: the program of --output was away or slow: use --spool, or raise --spool-size";
     /// Bytes of streams not written because the files' size limit was reached.
     StreamBytesOverLimit = "stream_bytes_over_limit", "byte",
         "of streams not written: all files together reached their size limit";

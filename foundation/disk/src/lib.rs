@@ -26,6 +26,7 @@ mod output;
 mod reads;
 mod refused;
 mod regular;
+mod socket;
 mod unfinished;
 
 pub use create::{Existing, check, create, is_gone, remake};
@@ -37,4 +38,5 @@ pub use output::{Output, stdout};
 pub use reads::Reads;
 pub use refused::{Refused, Removed};
 pub use regular::{open_to_read, read, read_head, reopen};
+pub use socket::connect;
 pub use unfinished::abandon;

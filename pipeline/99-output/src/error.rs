@@ -80,6 +80,31 @@ pub enum OutputError {
         /// What the system said.
         source: io::Error,
     },
+    /// The program that takes records does not listen at the start. Nothing was changed.
+    #[error(
+        "cannot send records to {address}: {source}; start what listens there, or give --spool \
+         DIR, where records wait for it"
+    )]
+    Away {
+        /// Where it would be.
+        address: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// It was away when all records were made, and stayed away.
+    #[error(
+        "{address} was away in the end: {}", stayed_away(spooled.as_ref(), *bytes, *lost)
+    )]
+    StayedAway {
+        /// Where it would be.
+        address: String,
+        /// Where records wait, if they do.
+        spooled: Option<PathBuf>,
+        /// How many bytes of them.
+        bytes: u64,
+        /// Records that are lost.
+        lost: u64,
+    },
     /// Records could not be encoded as Parquet: for want of memory, or by a defect.
     #[error("cannot encode {path}: {reason}; {}", advice_on_encoding(reason))]
     Encode {
@@ -103,6 +128,7 @@ impl OutputError {
             | Self::Create { path, .. }
             | Self::Write { path, .. }
             | Self::Encode { path, .. } => Some(path),
+            Self::Away { .. } | Self::StayedAway { .. } => None,
         }
     }
 }
@@ -120,6 +146,17 @@ impl OutputError {
             Err(source) => Self::Create { path, source },
         }
     }
+}
+
+/// What has become of records without a reader.
+fn stayed_away(spooled: Option<&PathBuf>, bytes: u64, lost: u64) -> String {
+    let spooled = spooled.map(|dir| {
+        let dir = dir.display();
+        format!("{bytes} bytes wait in {dir}, for the next run with --spool {dir}")
+    });
+    let lost = (lost > 0).then(|| format!("{lost} records are lost; give --spool DIR"));
+    let told: Vec<_> = spooled.into_iter().chain(lost).collect();
+    told.join("; ")
 }
 
 /// What keeps a log from being made anew.

@@ -8,8 +8,8 @@
 //!               └────── empty batches ──────┘
 //! ```
 //!
-//! Streams, and files that connections carry, go to files of their own: [`StreamFiles`],
-//! [`ExtractedFiles`].
+//! EVE's lines may go to another program instead (`stream`). Streams of bytes, and files that
+//! connections carry, go to files of their own: [`StreamFiles`], [`ExtractedFiles`].
 //!
 //! Owns the formats, the order of the output and the files. Guarantees that the files are
 //! byte-identical for any number of workers, and that a failure leaves whole records behind.
@@ -26,6 +26,7 @@ mod format;
 mod merge;
 mod messages;
 mod page;
+mod stream;
 mod stream_files;
 mod text;
 
@@ -40,5 +41,6 @@ pub use files::{
 pub use format::{Formatter, MessageSchemas};
 pub use merge::Merger;
 pub use page::records_page;
+pub use stream::StreamHooks;
 pub use stream_files::{GAP_FILL_MAX, Gaps, StreamFiles, StreamFilesOptions, StreamId, gap_note};
 pub use text::{eve_time, file_name_time};

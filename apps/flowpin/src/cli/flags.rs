@@ -42,7 +42,8 @@ shown! {
         "promiscuous", "ring", "latency",
         "user", "metrics", "confine"];
     Directory "Output" ["log-dir"];
-    Output "Output" ["format", "output", "rotate", "output-max", "output-files"];
+    Output "Output" ["format", "output", "spool", "spool-size", "rotate", "output-max",
+        "output-files"];
     Cores "Cores" ["pipeline", "cut", "cpus", "seed"];
     Connections "Connections" ["checksums", "timeouts", "id-seed", "memory"];
     Stages "Analysis" ["streams", "identify", "patterns", "parse", "all-fields", "ja3", "roots",

@@ -82,13 +82,18 @@ fn require_input(plan: &Plan) -> Result<(), Failure> {
 fn without_effect(plan: &Plan) -> Option<&'static str> {
     let (live, output) = (&plan.live, &plan.output);
     let divides = live.record_every_ns.is_some() || live.record_bytes_max.is_some();
-    let has_eve = output.to_stdout || output.formats.contains(&Format::Eve);
+    let has_eve = output.is_one_place() || output.formats.contains(&Format::Eve);
     let is_default = output.stats_every_ns == OutputPlan::default().stats_every_ns;
     let all = [
         (
             live.record.is_some() && !plan.is_live(),
             "`-w` records what is captured from an interface (`-i`); `flowpin slice -w FILE` \
              writes packets of a capture",
+        ),
+        (
+            output.spool.is_some() && output.stream.is_none(),
+            "`--spool` holds records for another program: name it with `--output unix:/PATH` or \
+             `--output tcp://HOST:PORT`",
         ),
         (
             divides && live.record.is_none(),

@@ -8,7 +8,7 @@ use crate::progress::Bar;
 use crate::service::Metrics;
 use crate::signals::Signals;
 use crate::summary::{self, Detail};
-use crate::tell::tell_text;
+use crate::tell::{tell, tell_text};
 use anyhow::anyhow;
 use flowpin_config::{Address, Input, Plan, Settings};
 use flowpin_disk::Reads;
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         return test(plan);
     }
     plan.identify.cache = plan.identify.cache.or_else(cache_folder);
-    let control = Control::default();
+    let control = Control::default().telling(|text| tell(format_args!("flowpin: {text}")));
     let counters = Counters::new(&control, bar(args, &plan));
     let (reopens, asked) = (control.clone(), counters.clone());
     let (on_hangup, on_user) = (move || reopens.reopen_outputs(), move || asked.print());

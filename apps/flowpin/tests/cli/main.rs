@@ -6,6 +6,8 @@ mod failures;
 mod identify;
 mod interface;
 mod live;
+#[cfg(target_os = "linux")]
+mod outputs;
 mod profile;
 mod program;
 mod protocols;

@@ -78,7 +78,7 @@ fn with_text(plan: &Plan) -> Result<Plan, RunError> {
     if plan.output.formats.is_empty() {
         return Err(RunError::ExplainWithoutText);
     }
-    plan.output.to_stdout = false;
+    (plan.output.to_stdout, plan.output.stream) = (false, None);
     Ok(plan)
 }
 

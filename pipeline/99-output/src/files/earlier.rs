@@ -28,7 +28,7 @@ impl Earlier {
         reads: &Reads,
     ) -> Result<Self, OutputError> {
         let formats = Formats::of(plan);
-        if plan.to_stdout || !formats.any() {
+        if plan.is_one_place() || !formats.any() {
             return Ok(Self::default());
         }
         let existing = if plan.replace {

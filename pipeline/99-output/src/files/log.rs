@@ -10,6 +10,7 @@ use super::writing::Hands;
 use crate::OutputError;
 use flowpin_config::OutputPlan;
 use flowpin_packet::Timestamp;
+use std::path::PathBuf;
 
 /// One log.
 pub(super) struct Log {
@@ -46,9 +47,14 @@ impl Log {
         }
     }
 
-    /// A log whose only file is open already: standard output.
-    pub(super) fn over(target: Box<dyn Target>, frame: Frame, rotation: Rotation) -> Self {
-        Self::of(TextLog::over(target, frame, rotation))
+    /// A log whose only file is open already: standard output, or a stream.
+    pub(super) fn over(
+        path: PathBuf,
+        target: Box<dyn Target>,
+        frame: Frame,
+        rotation: Rotation,
+    ) -> Self {
+        Self::of(TextLog::over(path, target, frame, rotation))
     }
 
     fn of(log: TextLog) -> Self {

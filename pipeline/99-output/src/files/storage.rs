@@ -1,8 +1,8 @@
 //! Where bytes go: files on disk, standard output, or a test's faulty medium.
 
 use super::earlier::Earlier;
-use crate::OutputError;
 use crate::format::MessageSchemas;
+use crate::{OutputError, StreamHooks};
 use flowpin_config::OutputPlan;
 use flowpin_disk::{Existing, Reads, create, is_gone, remake, remove, stdout};
 use std::fs::{File, Metadata};
@@ -96,6 +96,12 @@ pub trait Storage: Send {
     ///
     /// What the system says.
     fn stdout(&mut self) -> io::Result<Box<dyn Target>>;
+
+    /// What a stream to another program needs: the files that must not be written, and who hears
+    /// of it.
+    fn for_streams(&self) -> (Reads, StreamHooks) {
+        Default::default()
+    }
 }
 
 /// The file system.
@@ -104,6 +110,7 @@ pub struct Disk {
     /// Names of logs of messages.
     stems: Vec<String>,
     reads: Reads,
+    hooks: StreamHooks,
 }
 
 impl Disk {
@@ -114,7 +121,14 @@ impl Disk {
         Self {
             stems: stems.map(|stem| stem.into_owned()).collect(),
             reads,
+            hooks: StreamHooks::default(),
         }
+    }
+
+    /// With what streams share with the run.
+    #[must_use]
+    pub fn with_hooks(self, hooks: StreamHooks) -> Self {
+        Self { hooks, ..self }
     }
 
     /// Whether the files of a plan may be written, and what would be replaced. Changes nothing.
@@ -146,6 +160,10 @@ impl Storage for Disk {
 
     fn stdout(&mut self) -> io::Result<Box<dyn Target>> {
         Ok(Box::new(Stdout(stdout()?)))
+    }
+
+    fn for_streams(&self) -> (Reads, StreamHooks) {
+        (self.reads.clone(), self.hooks.clone())
     }
 }
 

@@ -46,14 +46,15 @@ impl TextLog {
         }
     }
 
-    /// A log whose only file is open already: standard output.
-    pub(super) fn over(target: Box<dyn Target>, frame: Frame, rotation: Rotation) -> Self {
+    /// A log whose only file is open already: standard output, or a stream.
+    pub(super) fn over(
+        path: PathBuf,
+        target: Box<dyn Target>,
+        frame: Frame,
+        rotation: Rotation,
+    ) -> Self {
         Self {
-            open: Some(OpenFile::new(
-                PathBuf::from(crate::error::STDOUT),
-                target,
-                None,
-            )),
+            open: Some(OpenFile::new(path, target, None)),
             ..Self::new(frame, rotation)
         }
     }

@@ -19,9 +19,9 @@ pub(crate) struct Formats {
 impl Formats {
     /// The formats of a plan; standard output takes EVE JSON only.
     pub(crate) fn of(plan: &OutputPlan) -> Self {
-        let has = |format| !plan.to_stdout && plan.formats.contains(&format);
+        let has = |format| !plan.is_one_place() && plan.formats.contains(&format);
         Self {
-            eve: plan.to_stdout || has(Format::Eve),
+            eve: plan.is_one_place() || has(Format::Eve),
             zeek_tsv: has(Format::ZeekTsv),
             zeek_json: has(Format::ZeekJson),
             csv: has(Format::Csv),

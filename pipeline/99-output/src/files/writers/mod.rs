@@ -11,6 +11,7 @@ use super::storage::Storage;
 use super::writing::Hands;
 use crate::OutputError;
 use crate::batch::{RecordBatch, RecordRef, TextFormat};
+use crate::stream::Stream;
 use flowpin_config::OutputPlan;
 use flowpin_counters::{Loss, Losses};
 use flowpin_packet::Timestamp;
@@ -32,6 +33,8 @@ pub struct Writers {
     batches: Option<Batches>,
     /// Threads that write files.
     hands: Hands,
+    /// Where EVE's lines go instead of a file, if to another program.
+    stream: Option<Stream>,
     /// What is written once a day, if anything is.
     once: Option<Once>,
     /// The time of the first record that may still wait in a buffer.
@@ -142,7 +145,13 @@ impl Writers {
         let place = (record.time(), record.entry.tie);
         self.text_bytes += record.text_len() as u64;
         if let Some(eve) = &mut self.eve {
-            eve.write(storage, place, record.text(TextFormat::Eve))?;
+            let text = record.text(TextFormat::Eve);
+            let text = match &mut self.stream {
+                // Some kinds of messages are no events.
+                Some(stream) if !text.is_empty() => stream.identified(record.entry.key, text),
+                _ => text,
+            };
+            eve.write(storage, place, text)?;
         }
         if record.entry.record_type == RecordType::Message {
             let schema = record.rows.messages.row(record.entry.row).schema;
@@ -194,7 +203,7 @@ impl Writers {
 
     /// All records of a tick were written: who reads standard output gets them now.
     pub(crate) fn end_of_tick(&mut self) -> Result<(), OutputError> {
-        if self.plan.to_stdout {
+        if self.plan.is_one_place() {
             self.flush()
         } else {
             Ok(())
@@ -213,6 +222,7 @@ impl Writers {
         }
         let text = self.with_logs(Log::flush);
         let batches = self.batches.as_mut().map_or(Ok(()), Batches::flush);
+        self.count_lost();
         self.or_fail(text.and(batches))
     }
 
@@ -224,7 +234,7 @@ impl Writers {
     ///
     /// An old file cannot be completed.
     pub fn reopen(&mut self) -> Result<(), OutputError> {
-        if self.state == State::Ended || self.plan.to_stdout {
+        if self.state == State::Ended || self.plan.is_one_place() {
             return self.flush();
         }
         let done = self.reopen_all();
@@ -316,6 +326,16 @@ impl Writers {
         let text = text.and(first);
         let parquet = self.parquet.as_mut().map_or(Ok(()), ParquetLogs::close);
         let batches = self.batches.as_mut().map_or(Ok(()), Batches::flush);
-        text.and(parquet).and(batches)
+        let stream = self.stream.as_mut().map_or(Ok(()), Stream::end);
+        self.count_lost();
+        text.and(parquet).and(batches).and(stream)
+    }
+
+    /// Enters what a stream could neither send nor hold.
+    fn count_lost(&mut self) {
+        if let Some(stream) = &mut self.stream {
+            let lost = stream.newly_lost();
+            self.summary.losses.count(Loss::RecordsNotSent, lost);
+        }
     }
 }

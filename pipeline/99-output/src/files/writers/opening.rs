@@ -10,10 +10,11 @@ use crate::files::log::Log;
 use crate::files::once::Once;
 use crate::files::parquet_logs::ParquetLogs;
 use crate::files::rotation::Rotation;
-use crate::files::storage::{Disk, Storage};
+use crate::files::storage::{Disk, Storage, Target};
 use crate::files::writing::Hands;
 use crate::files::{MessageCount, OutputSummary};
 use crate::format::{Formats, MessageSchemas};
+use crate::stream::Stream;
 use flowpin_config::OutputPlan;
 use flowpin_record::{RecordType, Shown};
 use std::path::PathBuf;
@@ -88,6 +89,11 @@ impl Writers {
         let mut writers = Self::without_files(plan, schemas, storage);
         if plan.to_stdout {
             writers.open_stdout()?;
+        } else if let Some(address) = &plan.stream {
+            let (reads, hooks) = writers.storage.for_streams();
+            let stream = Stream::open(plan, address, &reads, hooks)?;
+            writers.open_eve(address.to_string().into(), stream.target());
+            writers.stream = Some(stream);
         } else if formats.any() {
             writers.summary.earlier = writers.storage.clear(plan)?;
             std::fs::create_dir_all(&plan.dir).map_err(|source| OutputError::Directory {
@@ -113,6 +119,7 @@ impl Writers {
             parquet: None,
             batches: None,
             hands: Hands::default(),
+            stream: None,
             once: None,
             oldest: None,
             text_bytes: 0,
@@ -132,17 +139,21 @@ impl Writers {
     }
 
     fn open_stdout(&mut self) -> Result<(), OutputError> {
-        let path = PathBuf::from(STDOUT);
         let target = self.storage.stdout();
         let target = target.map_err(|source| OutputError::Write {
-            path,
+            path: PathBuf::from(STDOUT),
             kept_bytes: 0,
             source,
         })?;
+        self.open_eve(PathBuf::from(STDOUT), target);
+        Ok(())
+    }
+
+    /// One log without rotation, which is open already.
+    fn open_eve(&mut self, path: PathBuf, target: Box<dyn Target>) {
         let never = OutputPlan::default();
         let rotation = Rotation::new(&never, "eve", "json");
-        self.eve = Some(Log::over(target, eve_frame(), rotation));
-        Ok(())
+        self.eve = Some(Log::over(path, target, eve_frame(), rotation));
     }
 
     fn open_files(
