@@ -2,7 +2,7 @@
 
 use crate::ledger::{Account, Ledger};
 use flowpin_counters::Losses;
-use flowpin_output::StreamHooks;
+use flowpin_output::{StreamHooks, Tell};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
@@ -42,7 +42,7 @@ pub struct Control {
 
 /// Told what happens beside the run's own threads.
 #[derive(Clone, Default)]
-struct Heard(Option<Arc<dyn Fn(&str) + Send + Sync>>);
+struct Heard(Option<Tell>);
 
 impl core::fmt::Debug for Heard {
     fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {

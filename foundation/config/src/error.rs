@@ -74,8 +74,8 @@ pub enum ConfigError {
     /// Standard output with another format than EVE.
     #[error(
         "`--output` takes only EVE JSON lines: remove `--format` (in a file `formats`), or \
-         remove `--output` (in a file `stdout` or `stream`) and write other formats to a directory with \
-         `-l DIR`"
+         remove `--output` (in a file `stdout` or `stream`) and write other formats to a \
+         directory with `-l DIR`"
     )]
     NotEve,
     /// Standard output and another program.
@@ -83,8 +83,8 @@ pub enum ConfigError {
     TwoPlaces,
     /// Standard output with rotation.
     #[error(
-        "what goes to `--output` cannot be rotated: remove `--rotate` (in a file `rotate_every` and \
-         `rotate_size`), or write files with `-l DIR` (in a file, remove `stdout` or `stream`)"
+        "what goes to `--output` cannot be rotated: remove `--rotate` (in a file `rotate_every` \
+         and `rotate_size`), or write files with `-l DIR` (in a file, remove `stdout` or `stream`)"
     )]
     RotatedStdout,
     /// More files than there can be.

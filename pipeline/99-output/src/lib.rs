@@ -41,6 +41,6 @@ pub use files::{
 pub use format::{Formatter, MessageSchemas};
 pub use merge::Merger;
 pub use page::records_page;
-pub use stream::StreamHooks;
+pub use stream::{StreamHooks, Tell};
 pub use stream_files::{GAP_FILL_MAX, Gaps, StreamFiles, StreamFilesOptions, StreamId, gap_note};
 pub use text::{eve_time, file_name_time};

@@ -33,13 +33,16 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread::{Builder, JoinHandle};
 
+/// Hears messages that the user should see at once, from any thread.
+pub type Tell = Arc<dyn Fn(&str) + Send + Sync>;
+
 /// What a stream shares with who runs it.
 #[derive(Clone, Default)]
 pub struct StreamHooks {
     /// Set when the run is to stop: records that cannot be held wait no longer.
     pub stop: Arc<AtomicBool>,
     /// Told what the user should see at once: that the peer went away or came back.
-    pub tell: Option<Arc<dyn Fn(&str) + Send + Sync>>,
+    pub tell: Option<Tell>,
 }
 
 impl core::fmt::Debug for StreamHooks {

@@ -32,6 +32,8 @@ struct State {
     is_closed: bool,
     lost: u64,
     lost_at_end: u64,
+    /// When lines first found no room after the run was to stop.
+    stopped: Option<Instant>,
     /// Why the peer is away, if it is.
     away: Option<String>,
 }
@@ -55,7 +57,7 @@ pub(super) struct Left {
 
 /// Lines that wait in memory, in bytes.
 pub(super) const MEMORY_BYTES: usize = 8 << 20;
-/// Without a spool, what is not sent is lost.
+/// Without a spool, what is not sent is lost. Also how long a run that is to stop waits for room.
 const PATIENCE: Duration = Duration::from_secs(10);
 const PATIENCE_SPOOLED: Duration = Duration::from_secs(3);
 /// How long the run waits before it is told, and how often it is told.
@@ -77,6 +79,7 @@ impl Queue {
                 is_closed: false,
                 lost: 0,
                 lost_at_end: 0,
+                stopped: None,
                 away: None,
             }),
             more: Condvar::new(),
@@ -99,7 +102,7 @@ impl Queue {
         let mut told = Instant::now();
         let mut state = self.lock();
         while !state.hold(lines) {
-            if !self.may_wait || self.is_stopped() || state.is_closed {
+            if state.is_closed || !self.waits(&mut state) {
                 state.lost += records(lines);
                 return;
             }
@@ -112,6 +115,16 @@ impl Queue {
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
         self.more.notify_one();
+    }
+
+    /// Whether lines may wait for room. A live run that is to stop captures no more, so it may wait
+    /// too, but as any other not for long.
+    fn waits(&self, state: &mut State) -> bool {
+        if !self.is_stopped() {
+            return self.may_wait;
+        }
+        let stopped = state.stopped.get_or_insert_with(Instant::now);
+        stopped.elapsed() < PATIENCE
     }
 
     /// The oldest lines; waits for some, `most` at most.

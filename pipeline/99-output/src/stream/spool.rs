@@ -107,6 +107,10 @@ impl Spool {
             // Whole lines only; the next segment begins where there is room.
             let _ = file.set_len(last.bytes);
             self.open = None;
+            if last.bytes == 0 {
+                let _ = fs::remove_file(&last.path);
+                self.segments.pop_back();
+            }
             return Err(error);
         }
         last.bytes += len;
