@@ -85,7 +85,7 @@ impl Output {
             account: control.account(),
             flushed: Instant::now(),
             latency: plan.is_live().then(Latency::default),
-            at_ticks: plan.output.to_stdout,
+            at_ticks: plan.output.is_one_place(),
             busy: None,
         }
     }

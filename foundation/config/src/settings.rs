@@ -191,6 +191,7 @@ fn check_files(output: &OutputPlan) -> Result<(), ConfigError> {
     let has_parquet = output.formats.contains(&Format::Parquet);
     let against = [
         (output.to_stdout, "standard output is one"),
+        (output.stream.is_some(), "a stream is one"),
         (rotates, "leave `--rotate` away"),
         (has_parquet, "leave the format parquet away"),
     ];

@@ -14,7 +14,7 @@ use crate::OutputError;
 use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SendError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
@@ -238,8 +238,11 @@ impl Hand {
     }
 
     fn give(&self, file: &Arc<Shared>, piece: Vec<u8>, records: u64) {
+        let job = Job::Put(Arc::clone(file), piece, records);
         // Its thread lasts as long as there is somebody to give it work.
-        let _ = self.jobs.send(Job::Put(Arc::clone(file), piece, records));
+        if let Err(SendError(Job::Put(file, piece, records))) = self.jobs.send(job) {
+            file.put(&piece, records);
+        }
     }
 
     /// Waits until all is done that was given.
