@@ -194,7 +194,17 @@ mod tests {
         let flags = options.filter_map(|option| option.flag.filter(|flag| !flag.is_shared));
         for flag in flags.filter(|flag| flag.long != "depth") {
             let option = format!("--{}", flag.long);
-            let words = ["2x3", "0-1", "7", "9 MiB", "9 s", "eve", "[::1]:9", "there"];
+            let words = [
+                "2x3",
+                "0-1",
+                "7",
+                "9 MiB",
+                "9 s",
+                "eve",
+                "[::1]:9",
+                "tcp://[::1]:9",
+                "there",
+            ];
             let words = flag.choices.iter().map(|choice| choice.0).chain(words);
             let lines: Vec<Vec<&str>> = match flag.value {
                 Some(_) => words.map(|word| vec![&*option, word]).collect(),
