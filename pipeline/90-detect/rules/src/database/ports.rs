@@ -82,6 +82,8 @@ impl<L> ByPort<L> {
 pub(super) struct Sorted<I> {
     pub(super) from: Collected<I>,
     pub(super) to: Collected<I>,
+    /// How many more entries there may be.
+    room: u32,
 }
 
 impl<I: Clone> Sorted<I> {
@@ -89,14 +91,20 @@ impl<I: Clone> Sorted<I> {
         Self {
             from: BTreeMap::new(),
             to: BTreeMap::new(),
+            room: ENTRIES_MAX,
         }
     }
 
-    /// Adds a rule to its ports; false if it has none, or many.
+    /// Adds a rule to its ports; false if it has none, or many, or if there is no room.
     pub(super) fn add(&mut self, rule: u32, header: &Header, what: &I) -> bool {
         let Some(ports) = of_ports(header) else {
             return false;
         };
+        let entries: u32 = ports.into_iter().flatten().map(PortSet::count).sum();
+        if entries > self.room {
+            return false;
+        }
+        self.room -= entries;
         for (named, collected) in ports.into_iter().zip([&mut self.from, &mut self.to]) {
             for port in named.into_iter().flat_map(PortSet::iter) {
                 let of_port = collected.entry(port).or_default();
@@ -132,4 +140,39 @@ fn of_ports(header: &Header) -> Option<[Option<&PortSet>; 2]> {
 /// Rules of more ports than these are of any port.
 const PORTS_MAX: u32 = 512;
 
+/// How many entries the ports of one group have together. Rules come from others: without a limit,
+/// some thousand of them, each of a hundred ports of its own, would take gigabytes.
+const ENTRIES_MAX: u32 = 1 << 13;
+
 const NAMED_WORDS: usize = 64;
+
+#[cfg(test)]
+mod tests {
+    use super::{ENTRIES_MAX, Sorted};
+    use flowpin_rule::{AddressSet, Header, PortSet, Protocol};
+    use std::sync::Arc;
+
+    /// Rules whose ports find no room are of any port: none is lost, and memory has a limit.
+    #[test]
+    fn what_finds_no_room_is_left_to_others() {
+        let mut sorted = Sorted::new();
+        let mut left = 0;
+        for rule in 0..2_000_u16 {
+            let low = rule * 30;
+            let header = Header {
+                protocol: Protocol::Tcp,
+                source: Arc::new(AddressSet::any()),
+                source_ports: Arc::new(PortSet::any()),
+                destination: Arc::new(AddressSet::any()),
+                destination_ports: Arc::new(PortSet::range(low, low + 99).unwrap()),
+                both_ways: false,
+            };
+            left += usize::from(!sorted.add(rule.into(), &header, &()));
+        }
+        let entries: usize = sorted.to.values().map(Vec::len).sum();
+        assert!(sorted.from.is_empty());
+        assert!(entries <= ENTRIES_MAX as usize, "{entries}");
+        assert_eq!(entries, (2_000 - left) * 100);
+        assert!(left > 1_000, "{left}");
+    }
+}
