@@ -141,6 +141,7 @@ const VECTORS_MIN: usize = 64;
 mod tests {
     use super::{Fast, Literals, Text, fold_into};
     use proptest::prelude::*;
+    use proptest::test_runner::TestCaseError;
     use std::collections::BTreeSet;
 
     proptest! {
@@ -152,33 +153,62 @@ mod tests {
             text in "[abAB.]{0,240}",
             from in 0_usize..250,
         ) {
-            let patterns: Vec<String> =
-                patterns.into_iter().filter(|one| one.len() >= shortest).collect();
-            let numbered = patterns.iter().zip(0..);
-            let fast: Vec<(u32, Fast)> = numbered.map(|(one, rule)| (rule, Fast {
-                inspection: 0,
-                pattern: one.clone().into_bytes(),
-                places: 0..=u32::MAX,
-            })).collect();
-            let mut found = BTreeSet::new();
-            let mut folded = Vec::new();
-            fold_into(text.as_bytes(), &mut folded);
-            let bytes = text.as_bytes();
-            if let Some(literals) = Literals::new(&fast) {
-                literals.search(Text { bytes, folded: &folded }, from, &mut |rule, at| {
-                    found.insert((rule, at));
-                });
-            }
-            let small = text.to_ascii_lowercase();
-            let mut expected = BTreeSet::new();
-            for (pattern, rule) in patterns.iter().zip(0_u32..) {
-                let places = (0..small.len()).filter(|&at| {
-                    small.get(at..).is_some_and(|rest| rest.starts_with(pattern.as_str()))
-                        && at + pattern.len() > from
-                });
-                expected.extend(places.map(|at| (rule, at)));
-            }
-            prop_assert_eq!(found, expected);
+            let kept = patterns.into_iter().filter(|one| one.len() >= shortest);
+            found_as_expected(&kept.collect::<Vec<_>>(), &text, from)?;
         }
+
+        /// So many that they are not searched for by vectors, in texts longer than a vector.
+        #[test]
+        fn many_patterns_are_found_where_they_stand(
+            patterns in proptest::collection::btree_set("[abc.]{2,12}", 300..400),
+            text in "[abcABC.]{100,600}",
+            from in 0_usize..600,
+        ) {
+            found_as_expected(&patterns.into_iter().collect::<Vec<_>>(), &text, from)?;
+        }
+    }
+
+    fn found_as_expected(
+        patterns: &[String],
+        text: &str,
+        from: usize,
+    ) -> Result<(), TestCaseError> {
+        let numbered = patterns.iter().zip(0..);
+        let fast: Vec<(u32, Fast)> = numbered
+            .map(|(one, rule)| {
+                let fast = Fast {
+                    inspection: 0,
+                    pattern: one.clone().into_bytes(),
+                    places: 0..=u32::MAX,
+                };
+                (rule, fast)
+            })
+            .collect();
+        let mut found = BTreeSet::new();
+        let mut folded = Vec::new();
+        fold_into(text.as_bytes(), &mut folded);
+        let bytes = text.as_bytes();
+        if let Some(literals) = Literals::new(&fast) {
+            let text = Text {
+                bytes,
+                folded: &folded,
+            };
+            literals.search(text, from, &mut |rule, at| {
+                found.insert((rule, at));
+            });
+        }
+        let small = text.to_ascii_lowercase();
+        let mut expected = BTreeSet::new();
+        for (pattern, rule) in patterns.iter().zip(0_u32..) {
+            let places = (0..small.len()).filter(|&at| {
+                small
+                    .get(at..)
+                    .is_some_and(|rest| rest.starts_with(pattern.as_str()))
+                    && at + pattern.len() > from
+            });
+            expected.extend(places.map(|at| (rule, at)));
+        }
+        prop_assert_eq!(found, expected);
+        Ok(())
     }
 }

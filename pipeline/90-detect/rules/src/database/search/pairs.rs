@@ -1,8 +1,8 @@
-//! Patterns by two of their bytes.
+//! Patterns by their first two bytes.
 
 use super::CASE;
 
-/// Patterns by their first two bytes, or by two others.
+/// Patterns by their first two bytes.
 #[derive(Debug)]
 pub(super) struct Pairs {
     /// A bit for each pair of bytes, in small letters as letters are folded.
