@@ -117,7 +117,10 @@ impl Writers {
             }
             State::Ended => return Ok(()),
         }
-        self.oldest.get_or_insert(record.time());
+        // One that is in Parquet alone waits for its row group, which is no delay of the run.
+        if record.text_len() > 0 {
+            self.oldest.get_or_insert(record.time());
+        }
         let done = self.write_everywhere(record);
         if done.is_ok() {
             self.count_written(record);
