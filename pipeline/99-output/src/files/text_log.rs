@@ -15,6 +15,8 @@ pub(super) struct TextLog {
     rotation: Rotation,
     /// The thread that writes its files, if one does.
     hand: Option<Hand>,
+    /// How many bytes of whole lines wait until they are written.
+    buffer_max: usize,
     open: Option<OpenFile>,
     closed: Vec<FileInfo>,
     /// The first thing that went wrong when files were made anew: told in the end.
@@ -40,6 +42,7 @@ impl TextLog {
             frame,
             rotation,
             hand: None,
+            buffer_max: BUFFER_LEN,
             open: None,
             closed: Vec::new(),
             remade: None,
@@ -54,14 +57,16 @@ impl TextLog {
         rotation: Rotation,
     ) -> Self {
         Self {
-            open: Some(OpenFile::new(path, target, None)),
+            open: Some(OpenFile::new(path, target, None, BUFFER_LEN)),
             ..Self::new(frame, rotation)
         }
     }
 
-    /// The same log, whose files are written by a thread.
-    pub(super) fn by(mut self, hand: Option<Hand>) -> Self {
+    /// The same log as one of `count` parts, whose files are written by a thread, if there is one.
+    pub(super) fn as_part_of(mut self, count: usize, hand: Option<Hand>) -> Self {
         self.hand = hand;
+        // Together they take what one log takes.
+        self.buffer_max = (BUFFER_LEN / count.max(1)).max(PART_BUFFER_MIN);
         self
     }
 
@@ -69,7 +74,7 @@ impl TextLog {
     pub(super) fn create_early(&mut self, storage: &mut dyn Storage) -> Result<(), OutputError> {
         if self.rotation.name_is_fixed() {
             let path = self.rotation.first(Timestamp::default());
-            self.open = Some(create(storage, path, self.hand.as_ref())?);
+            self.open = Some(self.create(storage, path)?);
         }
         Ok(())
     }
@@ -88,15 +93,14 @@ impl TextLog {
                 && let Some(path) = self.rotation.next(time, bytes)
             {
                 self.end_file()?;
-                self.open = Some(create(storage, path, self.hand.as_ref())?);
+                self.open = Some(self.create(storage, path)?);
             }
+        } else {
+            let path = self.rotation.first(time);
+            self.open = Some(self.create(storage, path)?);
         }
-        let open = match &mut self.open {
-            Some(open) => open,
-            none => {
-                let path = self.rotation.first(time);
-                none.insert(create(storage, path, self.hand.as_ref())?)
-            }
+        let Some(open) = &mut self.open else {
+            return Ok(());
         };
         if open.times.is_none() {
             open.put(&(self.frame.header)(time))?;
@@ -124,7 +128,7 @@ impl TextLog {
         match storage.remake(&path) {
             Ok(target) => {
                 let ended = self.end_file();
-                self.open = Some(OpenFile::new(path, target, self.hand.as_ref()));
+                self.open = Some(self.opened(path, target));
                 unless_removed(ended, &mut self.remade)
             }
             Err(source) => {
@@ -151,6 +155,17 @@ impl TextLog {
         done
     }
 
+    fn create(&self, storage: &mut dyn Storage, path: PathBuf) -> Result<OpenFile, OutputError> {
+        match storage.create(&path) {
+            Ok(target) => Ok(self.opened(path, target)),
+            Err(source) => Err(OutputError::create(path, source)),
+        }
+    }
+
+    fn opened(&self, path: PathBuf, target: Box<dyn Target>) -> OpenFile {
+        OpenFile::new(path, target, self.hand.as_ref(), self.buffer_max)
+    }
+
     /// The files, in the order in which they were begun.
     pub(super) fn files(&self) -> impl Iterator<Item = &FileInfo> {
         self.closed
@@ -159,20 +174,8 @@ impl TextLog {
     }
 }
 
-fn create(
-    storage: &mut dyn Storage,
-    path: PathBuf,
-    hand: Option<&Hand>,
-) -> Result<OpenFile, OutputError> {
-    match storage.create(&path) {
-        Ok(target) => Ok(OpenFile::new(path, target, hand)),
-        Err(source) => Err(OutputError::create(path, source)),
-    }
-}
-
 impl OpenFile {
-    fn new(path: PathBuf, target: Box<dyn Target>, hand: Option<&Hand>) -> Self {
-        let buffer_max = hand.map_or(BUFFER_LEN, |_| PIECE_LEN);
+    fn new(path: PathBuf, target: Box<dyn Target>, hand: Option<&Hand>, buffer_max: usize) -> Self {
         Self {
             info: FileInfo {
                 path: path.clone(),
@@ -274,5 +277,5 @@ pub(super) fn intact(target: &dyn Target, path: &Path, was_cut: bool) -> Result<
 /// Pieces of this size cost the file system least per byte.
 const BUFFER_LEN: usize = 1 << 20;
 
-/// Pieces for a thread: several are on their way at once.
-const PIECE_LEN: usize = 256 << 10;
+/// What each of several parts has at least.
+const PART_BUFFER_MIN: usize = 64 << 10;
