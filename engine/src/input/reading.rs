@@ -1,7 +1,7 @@
 //! The first step of the input: the frames of each piece, their numbers and stream time.
 
 use crate::report::Progress;
-use flowpin_capture::{CaptureError, Report, Source};
+use flowpin_capture::{Ahead, CaptureError, Fetched, Report, Source};
 use flowpin_counters::{Loss, Losses};
 use flowpin_dispatch::{Clock, ClockStats};
 use flowpin_packet::{Frame, Piece, Tick, Timestamp};
@@ -38,6 +38,20 @@ impl Reading {
     /// Reads the next piece; false at the end of the input.
     pub(crate) fn fill(&mut self, piece: &mut Piece) -> Result<bool, CaptureError> {
         self.source.fill(piece)
+    }
+
+    /// As [`Reading::fill`], with a piece into which bytes were fetched before.
+    pub(crate) fn fill_fetched(
+        &mut self,
+        piece: &mut Piece,
+        fetched: &Fetched,
+    ) -> Result<bool, CaptureError> {
+        self.source.fill_fetched(piece, fetched)
+    }
+
+    /// The bytes that come next, if they may be fetched before it is their turn.
+    pub(crate) fn ahead(&mut self) -> Option<Ahead> {
+        self.source.ahead()
     }
 
     /// Calls `visit` with each frame of the piece that was filled last, its number and its stream

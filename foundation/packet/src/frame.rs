@@ -30,6 +30,16 @@ pub struct Piece {
     pub number: u64,
 }
 
+impl Piece {
+    /// Makes `bytes` at least so long, without more memory than that takes.
+    pub fn make_room(&mut self, len: usize) {
+        if let Some(more) = len.checked_sub(self.bytes.len()) {
+            self.bytes.reserve_exact(more);
+            self.bytes.resize(len, 0);
+        }
+    }
+}
+
 /// The bytes that a batch's descriptors point into.
 #[derive(Clone, Copy, Debug)]
 pub struct FrameBytes<'a> {

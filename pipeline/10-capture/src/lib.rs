@@ -17,6 +17,7 @@
 
 #![forbid(unsafe_code)]
 
+mod ahead;
 mod bytes;
 mod error;
 mod filter;
@@ -30,6 +31,7 @@ mod report;
 mod source;
 mod write;
 
+pub use ahead::{Ahead, Claim, Fetched};
 pub use bytes::Attention;
 pub use error::CaptureError;
 pub use format::{CAPTURED_LEN_MAX, Damage};

@@ -1,5 +1,6 @@
 //! One capture being read: its bytes, its format, and what of it is not walked yet.
 
+use crate::ahead::{Ahead, Fetched};
 use crate::bytes::{ByteStream, Raw, Windows};
 use crate::error::CaptureError;
 use crate::format::{Damage, DamageKind, Format, Next, Order, Peek};
@@ -8,6 +9,7 @@ use crate::magic::{Compression, Refusal};
 use crate::report::FileReport;
 use flowpin_packet::{Frame, LinkType, Piece, Timestamp};
 use std::io::{self, Read};
+use std::sync::Arc;
 
 /// Why a capture could not be begun.
 pub(crate) enum Unopened {
@@ -156,18 +158,12 @@ impl Reader {
         // PERF: the kernel copies faster from page borders to page borders: the first piece is
         // cut so that all later ones begin at one. See docs/decisions/0002.
         let past_border = self.bytes_out as usize % READ_ALIGN;
-        let want = if piece_len > READ_ALIGN {
-            piece_len - past_border
-        } else {
-            piece_len
-        };
+        let want = read_len(self.bytes_out, piece_len);
         let want = self.owed.take().unwrap_or(want);
         let want = want.max(self.need.saturating_sub(rest.len()));
         let room = rest.len() + want + 2 * READ_ALIGN;
         if piece.bytes.len() < room {
-            let room = room.max(piece_len + REST_LEN_USUAL);
-            piece.bytes.reserve_exact(room - piece.bytes.len());
-            piece.bytes.resize(room, 0);
+            piece.make_room(room.max(piece_len + REST_LEN_USUAL));
         }
         let address = piece.bytes.as_ptr().addr();
         let border = (address + rest.len()).next_multiple_of(READ_ALIGN) - address;
@@ -191,6 +187,51 @@ impl Reader {
         self.rest.reserve(REST_LEN_USUAL);
         self.from = 0;
         start
+    }
+
+    /// The bytes that come next, if others may read them.
+    pub(crate) fn ahead(&self, piece_len: usize) -> Option<Ahead> {
+        let ByteStream::Plain(raw) = &self.stream else {
+            return None;
+        };
+        let (file, offset, size) = raw.file()?;
+        let is_sure = self.owed.is_none() && !self.finished && piece_len >= AHEAD_LEN_MIN;
+        is_sure.then(|| Ahead::new(Arc::clone(file), offset, size, piece_len))
+    }
+
+    /// As [`Reader::fill`], with the bytes that were fetched into the piece, if they are the ones
+    /// that come next. The pieces are the same.
+    pub(crate) fn fill_fetched(
+        &mut self,
+        piece: &mut Piece,
+        piece_len: usize,
+        fetched: &Fetched,
+    ) -> usize {
+        let start = self.take_fetched(piece, fetched);
+        start.unwrap_or_else(|| self.fill(piece, piece_len))
+    }
+
+    fn take_fetched(&mut self, piece: &mut Piece, fetched: &Fetched) -> Option<usize> {
+        let &Fetched { at, len, .. } = fetched;
+        let ByteStream::Plain(raw) = &mut self.stream else {
+            return None;
+        };
+        let (file, offset, _) = raw.file()?;
+        let is_next = Arc::ptr_eq(file, &fetched.file) && offset == fetched.offset;
+        let rest = self.rest.get(self.from..).unwrap_or_default();
+        let is_enough = len > 0 && rest.len() + len >= self.need;
+        if !is_next || !is_enough || self.owed.is_some() || self.ended {
+            return None;
+        }
+        let start = at.checked_sub(rest.len())?;
+        piece.bytes.get_mut(start..at)?.copy_from_slice(rest);
+        raw.pass(piece.bytes.get(at..at + len)?);
+        piece.len = at + len;
+        self.bytes_out += len as u64;
+        self.head = None;
+        self.rest.clear();
+        self.from = 0;
+        Some(start)
     }
 
     /// Takes back what of a piece was not walked, `walked` bytes of it being done.
@@ -468,7 +509,19 @@ impl Reader {
 const HEAD_LEN: usize = 64;
 /// Decompressed bytes within which damage shows that has made a capture's header unreadable.
 const DOUBT_LEN: usize = 64 << 10;
+/// How many bytes are read at once, so many being read.
+pub(crate) const fn read_len(bytes_read: u64, piece_len: usize) -> usize {
+    let past_border = bytes_read as usize % READ_ALIGN;
+    if piece_len > READ_ALIGN {
+        piece_len - past_border
+    } else {
+        piece_len
+    }
+}
+
+/// Shorter pieces are not worth being read ahead.
+const AHEAD_LEN_MIN: usize = 4 * READ_ALIGN;
 /// Bytes of a file that lie so far from a page border are read to memory that does, too.
-const READ_ALIGN: usize = 4096;
+pub(crate) const READ_ALIGN: usize = 4096;
 /// Room for what is carried over from piece to piece, so that it rarely has to grow.
-const REST_LEN_USUAL: usize = 64 << 10;
+pub(crate) const REST_LEN_USUAL: usize = 64 << 10;

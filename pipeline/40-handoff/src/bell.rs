@@ -44,6 +44,17 @@ impl Bell {
         }
     }
 
+    /// Wakes one of several waiters that sleep, if any does: the first one. Call it after the change
+    /// that any of them might wait for.
+    pub fn ring_one<'a>(bells: impl IntoIterator<Item = &'a Self>) {
+        // SeqCst: as in `ring`.
+        fence(Ordering::SeqCst);
+        let mut bells = bells.into_iter();
+        if let Some(bell) = bells.find(|bell| bell.asleep.load(Ordering::Relaxed)) {
+            bell.wake();
+        }
+    }
+
     /// Calls `look` until it finds something. One thread at a time may wait at a bell.
     pub fn wait_for<R>(&self, mut look: impl FnMut() -> Option<R>) -> R {
         // The model sleeps at once: it is about lost wake-ups.

@@ -29,6 +29,7 @@
 
 mod batch;
 mod bell;
+mod hint;
 mod input;
 mod lane;
 #[cfg(flowpin_bench)]
@@ -40,6 +41,7 @@ mod worker;
 
 pub use batch::Batch;
 pub use bell::Bell;
+pub use hint::Hint;
 pub use input::{HandoffOptions, InputEnd, handoff};
 #[cfg(flowpin_bench)]
 pub use one_by_one::{MakeQueue, Pair, Ticket, TicketReceiver, TicketSender, hand_over_one_by_one};

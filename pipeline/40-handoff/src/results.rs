@@ -5,6 +5,7 @@
 //! for nobody on the way home: a buffer that finds no place there is freed.
 
 use crate::bell::{Bell, LastWord};
+use crate::hint::Hint;
 use flowpin_ring::{Consumer, Producer, ring_with_chunk};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -29,6 +30,7 @@ pub fn results<T: Send>(
     capacity: usize,
     bell: Arc<Bell>,
 ) -> (Vec<ResultSender<T>>, ResultReceiver<T>) {
+    let hint = Arc::new(Hint::default());
     let (senders, lanes) = (0..workers)
         .map(|worker| {
             let (out, results) = ring_with_chunk(capacity, 1);
@@ -43,6 +45,7 @@ pub fn results<T: Send>(
                 home,
                 room: Arc::clone(&room),
                 bytes_out: Arc::clone(&bytes_out),
+                hint: Arc::clone(&hint),
                 receiver,
             };
             (
@@ -61,6 +64,7 @@ pub fn results<T: Send>(
         ResultReceiver {
             lanes,
             next: 0,
+            hint,
             bell,
         },
     )
@@ -80,6 +84,8 @@ pub struct ResultSender<T> {
     room: Arc<Bell>,
     /// Bytes that were sent and are not done.
     bytes_out: Arc<AtomicUsize>,
+    /// Raised when something was sent.
+    hint: Arc<Hint>,
     // Behind the rings: they close first.
     receiver: LastWord,
 }
@@ -119,6 +125,7 @@ impl<T> ResultSender<T> {
     /// If there is no room, or the receiver is gone.
     pub fn try_send(&mut self, result: T) -> Result<(), T> {
         self.out.push(result)?;
+        self.hint.raise();
         self.receiver.0.ring();
         Ok(())
     }
@@ -157,6 +164,7 @@ impl<T> ResultSender<T> {
             room,
             receiver,
             bytes_out,
+            hint,
             ..
         } = self;
         // Acquire, paired with `done`: what was done is not written any more.
@@ -191,6 +199,7 @@ impl<T> ResultSender<T> {
                 }
             }
         })?;
+        hint.raise();
         receiver.0.ring();
         Ok(())
     }
@@ -211,6 +220,8 @@ pub struct ResultReceiver<T> {
     lanes: Vec<Lane<T>>,
     /// Whose turn it is.
     next: usize,
+    /// Raised by the workers when they send.
+    hint: Arc<Hint>,
     bell: Arc<Bell>,
 }
 
@@ -223,6 +234,11 @@ impl<T> ResultReceiver<T> {
             Some(result) => Some(Some(result)),
             None => self.is_finished().then_some(None),
         })
+    }
+
+    /// Says when results may be there, to threads that take turns at receiving them.
+    pub fn hint(&self) -> Arc<Hint> {
+        Arc::clone(&self.hint)
     }
 
     /// The next result if one is there.

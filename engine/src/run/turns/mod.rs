@@ -21,6 +21,7 @@
 //! that have no batch deliver up to the last packet when they are called (decision 0030). No thread
 //! waits for room while it holds a turn.
 
+mod claims;
 mod order_desk;
 mod output_desk;
 mod portion;
@@ -60,8 +61,11 @@ struct Floor<'a> {
 struct Helper<'f, 'a> {
     floor: &'f Floor<'a>,
     describer: Describer,
-    /// What describing has taken.
-    busy: Busy,
+    /// What reading before its turn has taken, and describing.
+    fetching: Busy,
+    describing: Busy,
+    /// Where to look first for a thread that sleeps.
+    next: usize,
 }
 
 impl Others for Helper<'_, '_> {
@@ -83,6 +87,7 @@ impl Others for Helper<'_, '_> {
             must_end,
             || order.empty(),
             |portion| order.put_back(portion),
+            &mut self.fetching,
         );
         if let Some(mut portion) = portion {
             let Portion {
@@ -92,15 +97,20 @@ impl Others for Helper<'_, '_> {
                 ..
             } = &mut portion;
             let describer = &mut self.describer;
-            (self.busy).spend(|| describer.describe(listed, owners, parcel, odd));
+            (self.describing).spend(|| describer.describe(listed, owners, parcel, odd));
             order.put(portion);
         }
         order.settle(reading.total());
     }
 
     fn call(&mut self) {
-        // A piece may have come home.
-        self.floor.bells.iter().for_each(|bell| bell.ring());
+        let Floor { order, bells, .. } = self.floor;
+        if order.came_home() {
+            // A piece may be there to be filled: for one thread, if any sleeps.
+            let (before, behind) = bells.split_at(self.next.min(bells.len()));
+            Bell::ring_one(behind.iter().chain(before).map(|bell| &**bell));
+            self.next = (self.next + 1) % bells.len().max(1);
+        }
     }
 }
 
@@ -126,7 +136,7 @@ pub(crate) fn run<O: Stages + Send>(
     let demand = Arc::new(Demand::new(bells.clone()));
     let (reading, describers, in_order) = input.divide(count);
     let floor = Floor {
-        reading: ReadingDesk::new(context, reading),
+        reading: ReadingDesk::new(context, reading, count),
         order: OrderDesk::new(context, in_order, to_workers, of_input),
         output: Arc::new(OutputDesk::new(receiver, output)),
         owners: context.owners,
@@ -152,12 +162,18 @@ pub(crate) fn run<O: Stages + Send>(
     let (reading, failure, read) = floor.reading.take();
     let in_order = floor.order.into_parts();
     let (workers, describers) = ended?;
-    let (describers, described): (Vec<_>, Vec<_>) = describers.into_iter().unzip();
+    let mut read = read;
+    let mut described = Busy::default();
+    let describers = describers.into_iter().map(|left| {
+        read = read.and(left.fetching);
+        described = described.and(left.describing);
+        left.describer
+    });
+    let describers = describers.collect();
     if let Some(failure) = failure {
         return Err(failure);
     }
     let (in_order, losses, ordered) = in_order?;
-    let described = described.into_iter().fold(Busy::default(), Busy::and);
     // Without it a thread has panicked while it read.
     let reading = reading.ok_or(RunError::WorkerLost(0))?;
     let mut input = InputStage::join(reading, describers, in_order).summary();
@@ -188,20 +204,45 @@ struct Hand<O> {
 
 impl<O: Stages> Hand<O> {
     /// A thread, from its first turn to its worker's last record.
-    fn work(self, floor: &Floor<'_>) -> (Finished, (Describer, Busy)) {
+    fn work(self, floor: &Floor<'_>) -> (Finished, Done) {
         crate::run::pin(self.cpu);
+        let _last_word = LastWord(floor);
         let mut helper = Helper {
             floor,
             describer: self.describer,
-            busy: Busy::default(),
+            fetching: Busy::default(),
+            describing: Busy::default(),
+            next: self.end.worker(),
         };
         let finished = work(self.worker, self.end, self.far, self.account, &mut helper);
-        (finished, (helper.describer, helper.busy))
+        let done = Done {
+            describer: helper.describer,
+            fetching: helper.fetching,
+            describing: helper.describing,
+        };
+        (finished, done)
     }
 }
 
+/// Calls the others when a thread has ended, for whatever reason: they find out.
+struct LastWord<'f, 'a>(&'f Floor<'a>);
+
+impl Drop for LastWord<'_, '_> {
+    fn drop(&mut self) {
+        self.0.order.came_home();
+        self.0.bells.iter().for_each(|bell| bell.ring());
+    }
+}
+
+/// What a thread has done besides its worker's work.
+struct Done {
+    describer: Describer,
+    fetching: Busy,
+    describing: Busy,
+}
+
 /// What the threads leave, in the order of their workers.
-type Left = (Vec<Finished>, Vec<(Describer, Busy)>);
+type Left = (Vec<Finished>, Vec<Done>);
 
 /// Starts all threads but the first, which is this one, and waits for them.
 fn work_all<O: Stages + Send>(floor: &Floor<'_>, hands: Vec<Hand<O>>) -> Result<Left, RunError> {

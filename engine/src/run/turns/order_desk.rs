@@ -9,17 +9,21 @@ use crate::run::Context;
 use crate::run::busy::Busy;
 use crate::run::feeder::FeedError;
 use flowpin_counters::Losses;
-use flowpin_handoff::{InputEnd, ResultSender};
+use flowpin_handoff::{Hint, InputEnd, ResultSender};
 use flowpin_output::RecordBatch;
 use flowpin_packet::{SHARD_COUNT, Tick};
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering, fence};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 /// The input's last step, for one thread at a time.
 pub(super) struct OrderDesk<'a> {
     turns: Mutex<Turns<'a>>,
     shelf: Shelf,
+    /// Whether an empty portion may be had.
+    home: Hint,
+    /// Whether records of the input stage wait for room.
+    has_backlog: AtomicBool,
     /// Nothing more can be handed out.
     has_failed: AtomicBool,
 }
@@ -58,6 +62,8 @@ impl<'a> OrderDesk<'a> {
         to_workers: InputEnd,
         sender: Option<ResultSender<Delivery>>,
     ) -> Self {
+        let home = Hint::default();
+        home.raise();
         Self {
             turns: Mutex::new(Turns {
                 owners: context.owners,
@@ -74,17 +80,24 @@ impl<'a> OrderDesk<'a> {
                 busy: Busy::default(),
             }),
             shelf: Shelf::new(context.pieces_out),
+            home,
+            has_backlog: AtomicBool::new(false),
             has_failed: AtomicBool::new(false),
         }
     }
 
     /// An empty portion, if one more may be under way.
     pub(super) fn empty(&self) -> Option<Portion> {
+        if !self.home.take() {
+            return None;
+        }
         let mut turns = self.lock();
         let parcel = turns.ways.as_mut()?.to_workers.try_take_parcel();
         match parcel {
             Ok(None) => None,
             Ok(Some(parcel)) => {
+                // There may be more.
+                self.home.raise();
                 let mut portion = turns.spare.pop().unwrap_or_default();
                 portion.parcel = parcel;
                 Some(portion)
@@ -104,16 +117,33 @@ impl<'a> OrderDesk<'a> {
                 .put_back(core::mem::take(&mut portion.parcel));
         }
         turns.keep(portion);
+        self.home.raise();
+    }
+
+    /// A worker has given a batch back; true if that is news.
+    pub(super) fn came_home(&self) -> bool {
+        self.home.raise()
     }
 
     /// Takes a described portion.
     pub(super) fn put(&self, portion: Portion) {
         self.shelf.put(portion);
+        // SeqCst: paired with the one in `settle`. Either the thread that hands out sees this
+        // portion, or this one finds that it has left.
+        fence(Ordering::SeqCst);
     }
 
     /// Hands out what is there in order, unless another thread does; the end, if `total` portions
     /// are all there are.
     pub(super) fn settle(&self, total: Option<u64>) {
+        let is_due = self.shelf.is_ready()
+            || self.has_backlog.load(Ordering::Relaxed)
+            || total.is_some()
+            || self.has_failed()
+            || self.turns.is_poisoned();
+        if !is_due {
+            return;
+        }
         loop {
             let mut turns = match self.turns.try_lock() {
                 Ok(turns) => turns,
@@ -140,9 +170,11 @@ impl<'a> OrderDesk<'a> {
                 self.fail(&mut turns, error);
             }
             let has_room = turns.has_room();
+            self.has_backlog.store(!has_room, Ordering::Relaxed);
             drop(turns);
+            fence(Ordering::SeqCst);
             // Who put one there meanwhile did not wait for this thread.
-            if !has_room || !self.shelf.has_next() {
+            if !has_room || !self.shelf.is_ready() {
                 return;
             }
         }

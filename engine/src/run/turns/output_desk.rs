@@ -3,13 +3,15 @@
 use crate::RunError;
 use crate::output::{Delivery, Output, OutputSummary};
 use crate::run::threads::{give_back, write_all};
-use flowpin_handoff::ResultReceiver;
+use flowpin_handoff::{Hint, ResultReceiver};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 
 /// The output, for one thread at a time.
 pub(super) struct OutputDesk {
     books: Mutex<Option<Books>>,
+    /// Whether something was delivered.
+    hint: Arc<Hint>,
     has_failed: AtomicBool,
 }
 
@@ -20,7 +22,8 @@ struct Books {
 }
 
 impl OutputDesk {
-    pub(super) const fn new(receiver: ResultReceiver<Delivery>, output: Output) -> Self {
+    pub(super) fn new(receiver: ResultReceiver<Delivery>, output: Output) -> Self {
+        let hint = receiver.hint();
         let books = Books {
             receiver,
             output,
@@ -28,15 +31,21 @@ impl OutputDesk {
         };
         Self {
             books: Mutex::new(Some(books)),
+            hint,
             has_failed: AtomicBool::new(false),
         }
     }
 
     /// Merges and writes what has been delivered, unless another thread does.
     pub(super) fn collect(&self) {
+        if !self.hint.is_raised() && !self.books.is_poisoned() {
+            return;
+        }
         match self.books.try_lock() {
             Ok(mut books) => {
-                if let Some(books) = &mut *books {
+                if let Some(books) = &mut *books
+                    && self.hint.take()
+                {
                     books.collect();
                     // Relaxed: only ends the input early.
                     self.has_failed

@@ -7,6 +7,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Where bytes come from, before any decompression.
 ///
@@ -28,8 +29,10 @@ enum Origin {
     /// overlap in time do not exhaust the descriptors.
     File {
         path: PathBuf,
-        handle: Option<File>,
+        handle: Option<Arc<File>>,
         offset: u64,
+        /// When it was opened.
+        size: u64,
     },
     /// Anything else: a named pipe, a device, standard input.
     Pipe(Pipe),
@@ -52,8 +55,9 @@ impl Raw {
             let path = path.to_owned();
             let origin = Origin::File {
                 path,
-                handle: Some(file),
+                handle: Some(Arc::new(file)),
                 offset: 0,
+                size: meta.len(),
             };
             Ok((Self::new(origin), Some(meta.len())))
         } else {
@@ -112,6 +116,28 @@ impl Raw {
     pub(crate) fn let_go(&mut self) {
         if let Origin::File { handle, .. } = &mut self.origin {
             *handle = None;
+        }
+    }
+
+    /// The file, where its next bytes are, and its size; none where that is not all there is to it.
+    pub(crate) fn file(&self) -> Option<(&Arc<File>, u64, u64)> {
+        match &self.origin {
+            Origin::File {
+                handle: Some(file),
+                offset,
+                size,
+                ..
+            } if self.head_served == self.head.len() => Some((file, *offset, *size)),
+            _ => None,
+        }
+    }
+
+    /// The file's next bytes were read by somebody else: `bytes`.
+    pub(crate) fn pass(&mut self, bytes: &[u8]) {
+        if let Origin::File { offset, .. } = &mut self.origin {
+            *offset += bytes.len() as u64;
+            self.served += bytes.len() as u64;
+            self.remember_tail(bytes);
         }
     }
 
@@ -193,6 +219,7 @@ impl Origin {
                 path,
                 handle,
                 offset,
+                ..
             } => {
                 let count = match handle {
                     Some(file) => file.read_at(into, *offset)?,

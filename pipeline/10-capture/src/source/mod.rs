@@ -16,6 +16,7 @@ mod walk;
 
 pub use walk::Walk;
 
+use crate::ahead::{Ahead, Fetched};
 use crate::bytes::{Attention, Windows};
 use crate::error::CaptureError;
 use crate::format::Order;
@@ -244,6 +245,41 @@ impl Source {
     /// # Errors
     /// If the filter does not compile for a link type that turns up in the middle.
     pub fn fill(&mut self, piece: &mut Piece) -> Result<bool, CaptureError> {
+        self.fill_with(piece, None)
+    }
+
+    /// As [`Source::fill`], with a piece into which bytes were [fetched](crate::Claim::fetch).
+    ///
+    /// # Errors
+    /// As [`Source::fill`].
+    pub fn fill_fetched(
+        &mut self,
+        piece: &mut Piece,
+        fetched: &Fetched,
+    ) -> Result<bool, CaptureError> {
+        self.fill_with(piece, Some(fetched))
+    }
+
+    /// The bytes that come next, if they may be fetched before it is their turn: those of a file
+    /// that is not packed, while no other one has to be merged with it. Between the walk of a piece
+    /// and the next one's filling.
+    pub fn ahead(&mut self) -> Option<Ahead> {
+        let piece_len = self.piece_len;
+        match self.lane {
+            Lane::Solo {
+                index,
+                overtaken: false,
+                ..
+            } => self.files.reader(index)?.ahead(piece_len),
+            _ => None,
+        }
+    }
+
+    fn fill_with(
+        &mut self,
+        piece: &mut Piece,
+        fetched: Option<&Fetched>,
+    ) -> Result<bool, CaptureError> {
         if let Some(error) = self.selection.as_mut().and_then(Selection::take_failure) {
             return Err(error);
         }
@@ -270,7 +306,7 @@ impl Source {
                         self.end_recording(index)?;
                         self.close(index);
                     } else {
-                        self.read_on(index, piece);
+                        self.read_on(index, piece, fetched);
                         return Ok(true);
                     }
                 }
@@ -360,7 +396,7 @@ impl Source {
     }
 
     /// Fills a piece from the one capture that is open.
-    fn read_on(&mut self, index: usize, piece: &mut Piece) {
+    fn read_on(&mut self, index: usize, piece: &mut Piece, fetched: Option<&Fetched>) {
         let until = match self.files.pending.front() {
             None => Timestamp::MAX,
             // At the same time, the capture that was named first comes first.
@@ -370,7 +406,10 @@ impl Source {
         };
         let piece_len = self.piece_len;
         if let Some(reader) = self.files.reader(index) {
-            let start = reader.fill(piece, piece_len);
+            let start = match fetched {
+                None => reader.fill(piece, piece_len),
+                Some(fetched) => reader.fill_fetched(piece, piece_len, fetched),
+            };
             self.number(piece);
             self.lane = Lane::Solo {
                 index,
