@@ -3,9 +3,9 @@
 use super::passes::{Bench, Shown};
 use super::pipeline::{Layer, Pipeline, layers};
 use super::rule::{Handover, Rule};
-use super::{per, quiet};
+use super::{per, quiet, size};
 use crate::Control;
-use crate::run::{PIECES_OUT, open};
+use crate::run::PIECES_OUT;
 use crate::worker::identify::IdentifyRules;
 use flowpin_config::{Cut, Input, Plan};
 use flowpin_cpu::tsc;
@@ -34,13 +34,15 @@ pub(crate) fn brief(plan: &Plan, known: Option<&IdentifyRules>) -> Option<Rule> 
         return None;
     }
     let control = Control::default();
-    let bytes = open(plan, &control).ok()?.progress().bytes_total?;
+    let (bytes, is_packed) = size(plan, &control).ok()?;
+    let bytes = bytes?;
     let plan = &quiet(plan);
     let all = layers(plan);
     let pieces = pieces(bytes);
     let cycles = |layer: Layer| Some(measured(layer, pieces, plan, known, &control)?.0);
     // This pass loads the file into memory and is not counted.
     measured(Layer::Read, pieces.max(PIECES_OUT), plan, known, &control)?;
+    let read_in_turns = if is_packed { cycles(Layer::Read)? } else { 0.0 };
     let dispatch = cycles(Layer::Dispatch)?;
     let input = if all.contains(&Layer::Checksums) {
         cycles(Layer::Checksums)?.max(dispatch)
@@ -70,6 +72,7 @@ pub(crate) fn brief(plan: &Plan, known: Option<&IdentifyRules>) -> Option<Rule> 
     };
     Some(Rule {
         hertz: 1.0,
+        read_in_turns,
         checksums: input - dispatch,
         input,
         worker: (whole - input - output).max(0.0),

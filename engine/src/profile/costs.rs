@@ -77,6 +77,8 @@ pub struct Profile {
     pub frame_bytes: u64,
     /// Connections in it.
     pub connections: u64,
+    /// Whether it has to be decompressed.
+    pub is_packed: bool,
     /// Each stage, in the order in which a packet meets them.
     pub stages: Vec<StageCost>,
     /// All of them.
@@ -141,6 +143,7 @@ impl Profile {
             packets: 0,
             frame_bytes: 0,
             connections: 0,
+            is_packed: false,
             stages: Vec::new(),
             sum: Cost::default(),
             total: 0.0,
@@ -202,6 +205,11 @@ impl Profile {
             hertz: self.hertz,
             packet_len: per(self.frame_bytes as f64, self.packets),
             read: self.named(READ),
+            read_in_turns: if self.is_packed {
+                self.named(READ)
+            } else {
+                0.0
+            },
             checksums: self.named("checksums"),
             input: self.on(Side::Input),
             worker: self.on(Side::Worker),

@@ -38,6 +38,7 @@ use crate::worker::identify::IdentifyRules;
 use crate::{Control, RunError};
 use costs::Layered;
 use counters::Clock;
+use flowpin_capture::Compression;
 use flowpin_config::{Checksums, Cut, Format, Input, PipelineShape, Plan};
 use handover::Relayed;
 use passes::{Bench, Shown, middle};
@@ -66,7 +67,7 @@ pub fn profile(
     let known = IdentifyRules::of(plan)?;
     let cuts = cuts(plan);
     let in_round = layers(plan).len() + 1 + cuts.len();
-    let bytes = open(plan, control)?.progress().bytes_total;
+    let (bytes, is_packed) = size(plan, control)?;
     let bytes = bytes.ok_or(RunError::ProfileFromPipe("a pipe"))?;
     let rounds = rounds(bytes, in_round as u64);
     let bench = Bench {
@@ -82,6 +83,7 @@ pub fn profile(
     let found = measure(&bench, rounds, &cuts, &mut clock)?;
     let mut profile = Profile::of(&found.layers, clock.hertz());
     profile.memory = memory;
+    profile.is_packed = is_packed;
     profile.handover = found.handover(&cuts);
     let Some(single) = middle(&found.plain, |one| one.cycles) else {
         return Ok(profile);
@@ -107,6 +109,14 @@ pub fn profile(
         mapping.measured = middle(&runs, |run| run.rate).map(|run| run.rate);
     }
     Ok(profile)
+}
+
+/// How many bytes the input has, if that is known, and whether some of it has to be decompressed.
+fn size(plan: &Plan, control: &Control) -> Result<(Option<u64>, bool), RunError> {
+    let source = open(plan, control)?;
+    let mut files = source.report().files.into_iter();
+    let is_packed = files.any(|file| file.compression != Compression::None);
+    Ok((source.progress().bytes_total, is_packed))
 }
 
 /// Share of the wall time in which a single thread must have had the processor.

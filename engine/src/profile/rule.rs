@@ -18,6 +18,9 @@ pub struct Rule {
     pub packet_len: f64,
     /// Reading the file: a part of `input` that grows with bytes.
     pub read: f64,
+    /// What of that one thread at a time does, where threads take turns: all of it if it has to be
+    /// decompressed, else nothing.
+    pub read_in_turns: f64,
     /// Transport checksums: a part of `input` that grows with bytes and that workers can take over.
     pub checksums: f64,
     /// All work of the input.
@@ -146,7 +149,7 @@ impl Rule {
             (self.checksums, before)
         };
         StageCosts {
-            read: self.read,
+            read: self.read_in_turns,
             input: self.input - late,
             worker: self.worker + late,
             output: self.output,
@@ -164,6 +167,7 @@ impl Rule {
         let scaled = Self {
             packet_len: demand.packet_len,
             read: self.read * longer,
+            read_in_turns: self.read_in_turns * longer,
             checksums: self.checksums * longer,
             input: self.input + more(self.read) + more(self.checksums),
             // Lines that are written, and, for checksums, read.

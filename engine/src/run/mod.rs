@@ -225,7 +225,7 @@ fn run_into(
     check_cpus(plan)?;
     let secret = plan.dispatch_seed.unwrap_or_else(random);
     destination.check_folders(plan)?;
-    let (source, reads, stats) = destination.open_input(plan, control)?;
+    let (mut source, reads, stats) = destination.open_input(plan, control)?;
     let progress = &Latest::new(progress);
     let made;
     let known = match known {
@@ -244,8 +244,10 @@ fn run_into(
     let (shape, cut) = Shape::choose(plan, cores, input_bytes, || profile::brief(plan, known));
     let plan = &Plan {
         cut,
+        piece_bytes: shape.piece_bytes(plan),
         ..plan.clone()
     };
+    source.set_piece_len(plan.piece_bytes);
     let owners = owners(shape.workers());
     let context = Context {
         control,

@@ -207,8 +207,16 @@ impl Reader {
         piece_len: usize,
         fetched: &Fetched,
     ) -> usize {
-        let start = self.take_fetched(piece, fetched);
-        start.unwrap_or_else(|| self.fill(piece, piece_len))
+        let want = read_len(self.bytes_out, piece_len);
+        let Some(start) = self.take_fetched(piece, fetched) else {
+            return self.fill(piece, piece_len);
+        };
+        // The file ends there, or it has grown since.
+        if let Some(missing) = want.checked_sub(fetched.len).filter(|&missing| missing > 0) {
+            let into = piece.bytes.get_mut(piece.len..piece.len + missing);
+            piece.len += self.read_full(into.unwrap_or_default(), false);
+        }
+        start
     }
 
     fn take_fetched(&mut self, piece: &mut Piece, fetched: &Fetched) -> Option<usize> {

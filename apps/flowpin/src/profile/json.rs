@@ -37,6 +37,7 @@ pub(crate) fn json(profile: &Profile) -> Value {
         })),
         "rule": {
             "packet_len": rule.packet_len, "read": rule.read,
+            "read_in_turns": rule.read_in_turns,
             "checksums": rule.checksums, "input": rule.input, "worker": rule.worker,
             "output": rule.output,
             "handover": {
@@ -96,6 +97,8 @@ pub(crate) fn rule(text: &str) -> anyhow::Result<Rule> {
         hertz: number(&saved, "hertz")?,
         packet_len: number(costs, "packet_len")?,
         read: number(costs, "read")?,
+        // Before, all of it was.
+        read_in_turns: number(costs, "read_in_turns").or_else(|_| number(costs, "read"))?,
         checksums: number(costs, "checksums")?,
         input: number(costs, "input")?,
         worker: number(costs, "worker")?,

@@ -195,6 +195,11 @@ impl Source {
         Self::new(Files::live(opened, &names.join(", ")), &options)
     }
 
+    /// Reads so many bytes at once from now on. Before the first piece is filled.
+    pub fn set_piece_len(&mut self, len: usize) {
+        self.piece_len = len.max(PIECE_LEN_MIN);
+    }
+
     /// Also writes what is read to a new file, and to more if there are to be any. Before the first
     /// piece is filled.
     pub fn record_to(&mut self, path: PathBuf, file: File, next: Option<NextFiles>) {

@@ -1,6 +1,8 @@
 //! The capture stage from outside: bytes in, frames out.
 
 #[cfg(test)]
+mod ahead;
+#[cfg(test)]
 mod attention;
 #[cfg(test)]
 mod build;

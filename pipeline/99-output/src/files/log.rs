@@ -38,7 +38,7 @@ impl Log {
         let part = |number: usize| {
             let stem = part_stem(stem, number, count);
             let rotation = Rotation::new(plan, &stem, extension);
-            TextLog::new(frame(), rotation).as_part_of(count.into(), hands.of(number))
+            TextLog::new(frame(), rotation).divided_by(count.into(), hands.of(number))
         };
         let rotation = Rotation::new(plan, &format!("{stem}.{extension}"), &SUFFIX[1..]);
         Self {

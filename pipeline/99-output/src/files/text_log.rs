@@ -63,7 +63,7 @@ impl TextLog {
     }
 
     /// The same log as one of `count` parts, whose files are written by a thread, if there is one.
-    pub(super) fn as_part_of(mut self, count: usize, hand: Option<Hand>) -> Self {
+    pub(super) fn divided_by(mut self, count: usize, hand: Option<Hand>) -> Self {
         self.hand = hand;
         // Together they take what one log takes.
         self.buffer_max = (BUFFER_LEN / count.max(1)).max(PART_BUFFER_MIN);
