@@ -44,8 +44,8 @@ impl Bell {
         }
     }
 
-    /// Wakes one of several waiters, the first that sleeps, if any does. Call it after the change that
-    /// any of them might wait for.
+    /// Wakes one of several waiters, the first that sleeps, if any does. Call it after the change
+    /// that any of them might wait for.
     pub fn ring_one<'a>(bells: impl IntoIterator<Item = &'a Self>) {
         // SeqCst: as in `ring`.
         fence(Ordering::SeqCst);
