@@ -1,6 +1,7 @@
 //! Control of a run from outside while it goes on: stop, reopen, counters.
 
 use crate::ledger::{Account, Ledger};
+use flowpin_capture::Attention;
 use flowpin_counters::Losses;
 use flowpin_output::{StreamHooks, Tell};
 use std::sync::Arc;
@@ -57,7 +58,8 @@ impl Control {
         self.reopens.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// With `tell`, which hears at once that the program of `--output` goes away, or comes back.
+    /// With `tell`, which hears at once that the program of `--output` goes away or comes back, and
+    /// what happens to interfaces.
     #[must_use]
     pub fn telling(self, tell: impl Fn(&str) + Send + Sync + 'static) -> Self {
         let heard = Heard(Some(Arc::new(tell)));
@@ -139,10 +141,11 @@ impl Control {
     }
 
     /// The requests that interrupt a source while it waits.
-    pub(crate) fn attention(&self) -> flowpin_capture::Attention {
-        flowpin_capture::Attention {
-            stop: Arc::clone(&self.stop),
-            calls: Arc::clone(&self.reopens),
+    pub(crate) fn attention(&self) -> Attention {
+        let attention = Attention::new(Arc::clone(&self.stop), Arc::clone(&self.reopens));
+        match self.heard.0.clone() {
+            Some(tell) => attention.telling(move |line| tell(line)),
+            None => attention,
         }
     }
 }

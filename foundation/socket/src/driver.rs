@@ -126,4 +126,4 @@ const GET_GRO: u32 = 0x2b;
 const GET_FLAGS: u32 = 0x25;
 const LRO: u32 = 1 << 15;
 /// `IFNAMSIZ`, less the end of the name.
-const NAME_LEN_MAX: usize = 15;
+pub(crate) const NAME_LEN_MAX: usize = 15;

@@ -63,11 +63,6 @@ pub(crate) fn index(name: &str) -> Result<i32, SocketError> {
     })
 }
 
-/// Whether the interface of that name still is the one with this number.
-pub(crate) fn is_there(name: &str, index: i32) -> bool {
-    if_::if_nametoindex(name).is_ok_and(|now| i32::try_from(now) == Ok(index))
-}
-
 /// `ARPHRD_RAWIP`: cellular modems.
 const RAW_IP: u16 = 519;
 /// `ARPHRD_IP6GRE`.

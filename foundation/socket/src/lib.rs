@@ -20,6 +20,7 @@ mod memory;
 mod packet;
 mod ring;
 mod socket;
+mod state;
 
 pub use driver::{Driver, driver};
 pub use error::SocketError;
@@ -27,6 +28,7 @@ pub use filter::{INSTRUCTIONS_MAX, Instruction};
 pub use interface::{Link, interfaces};
 pub use packet::Packet;
 pub use ring::{Ring, RingOptions, RingStats};
+pub use state::State;
 
 /// Four bytes as the kernel of this machine writes a number; 0 where there are not so many.
 fn word(bytes: &[u8], at: usize) -> u32 {

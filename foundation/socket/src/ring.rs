@@ -4,6 +4,7 @@ use crate::filter::Wanted;
 use crate::interface::{self, Link};
 use crate::memory::Memory;
 use crate::packet::Packet;
+use crate::state::State;
 use crate::{Instruction, SocketError, driver, socket, word};
 use std::fs::File;
 use std::io;
@@ -188,9 +189,9 @@ impl Ring {
         self.stats
     }
 
-    /// Whether the interface has been removed, or another one has its name.
-    pub fn is_gone(&self) -> bool {
-        !interface::is_there(&self.interface, self.index)
+    /// What the interface is like now; none if it has been removed, or another one has its name.
+    pub fn state(&self) -> Option<State> {
+        State::of(&self.socket, (&self.interface, self.index))
     }
 
     /// What went wrong since the last call: `ENETDOWN` when the interface goes down, once.

@@ -425,6 +425,7 @@ impl Reader {
     /// Writes down what was learned.
     pub(crate) fn settle(&self, report: &mut FileReport) {
         report.compression = self.compression;
+        report.happened = self.stream.raw().notes();
         report.packets = self.packets;
         report.packets_unsupported = self.packets_unsupported;
         if self.damage.is_some() && report.damage.is_none() {

@@ -44,6 +44,8 @@ pub struct FileReport {
     pub unknown_blocks: u64,
     /// Packets that were lost while it was captured, as far as it says so (pcapng statistics).
     pub dropped: u64,
+    /// What happened to interfaces, one line each.
+    pub happened: Vec<String>,
     /// Where it stops being readable.
     pub damage: Option<Damage>,
 }
@@ -81,6 +83,7 @@ impl FileReport {
                 things(count, "block")
             ));
         }
+        notes.extend_from_slice(&self.happened);
         notes
     }
 }

@@ -274,15 +274,48 @@ fn a_removed_interface_ends_the_run() {
     let script = "
         capture -i b --json --format none
         ip link set dev b down; sleep 0.2; ip link set dev b up; sleep 0.2
+        ip link set dev b mtu 9000; ip link set dev a mtu 9000; sleep 1.2
         send; sleep 0.3; ip link del dev b
         code=0; wait $pid || code=$?; echo $code >code";
     if with_a_cable(script, folder).is_none() {
         return;
     }
     assert_eq!(read(folder, "code"), "4\n");
-    assert!(read(folder, "told").contains("b: the interface was removed"));
+    let told = read(folder, "told");
+    for word in [
+        "b: the link is down; the capture waits for it",
+        "b: the link is up again, after ",
+        "b: the MTU is now 9000, no longer 1500",
+        "b: the interface was removed; everything before it is analysed",
+    ] {
+        assert_eq!(told.matches(word).count(), 1, "{word}: {told}");
+    }
     let (summary, truth) = (json(folder, "summary"), json(folder, "truth"));
     assert_eq!(summary["traffic"]["packets"], truth["totals"]["packets"]);
+    let notes = summary["inputs"][0]["notes"].to_string();
+    assert!(notes.contains("b: the link was down once, "), "{notes}");
+}
+
+/// One that is removed while it is down is missed, too.
+#[test]
+fn an_interface_that_was_down_and_is_removed_ends_the_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let script = "
+        ip link set dev a down
+        capture -i b --format none
+        sleep 0.2; ip link set dev b down; sleep 1.2; ip link del dev b
+        code=0; wait $pid || code=$?; echo $code >code";
+    if with_a_cable(script, folder).is_none() {
+        return;
+    }
+    assert_eq!(read(folder, "code"), "4\n");
+    let told = read(folder, "told");
+    assert!(
+        told.contains("b: the link has no carrier; the capture waits"),
+        "{told}"
+    );
+    assert!(told.contains("b: the interface was removed"), "{told}");
 }
 
 /// Counters for Prometheus while the run goes on, and signs of life for systemd, also of a run that

@@ -1,19 +1,53 @@
-//! How somebody outside makes himself heard while a read waits for bytes.
+//! How those outside and a source that waits for bytes hear of each other.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-/// What a source listens to while a pipe keeps it waiting. Regular files never do.
-#[derive(Clone, Debug, Default)]
+/// What a source listens to while a pipe keeps it waiting, and who listens to it. Regular files
+/// never do either.
+#[derive(Clone, Default)]
 pub struct Attention {
     /// Set: the input ends here, without being damaged. Stays set.
     pub stop: Arc<AtomicBool>,
     /// Counted up: [`Source::fill`](crate::Source::fill) is to return soon, if need be with a
     /// piece in which there is nothing. No frame is lost by that, and pieces are cut as ever.
     pub calls: Arc<AtomicU32>,
+    /// Hears at once what happens to interfaces.
+    tell: Option<Arc<dyn Fn(&str) + Send + Sync>>,
+}
+
+impl core::fmt::Debug for Attention {
+    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        out.debug_struct("Attention")
+            .field("stop", &self.stop)
+            .field("calls", &self.calls)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Attention {
+    /// With requests that are made elsewhere.
+    pub fn new(stop: Arc<AtomicBool>, calls: Arc<AtomicU32>) -> Self {
+        Self {
+            stop,
+            calls,
+            tell: None,
+        }
+    }
+
+    /// With `tell`, which hears at once what happens to interfaces: one line each.
+    #[must_use]
+    pub fn telling(self, tell: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        let tell = Some(Arc::new(tell) as Arc<_>);
+        Self { tell, ..self }
+    }
+
+    pub(crate) fn tell(&self, line: &str) {
+        if let Some(tell) = &self.tell {
+            tell(line);
+        }
+    }
+
     // Relaxed, both: nothing else is published with them; heard a little later is soon enough.
     pub(crate) fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)

@@ -98,6 +98,14 @@ impl Raw {
         matches!(&self.origin, Origin::Pipe(pipe) if pipe.is_stopped())
     }
 
+    /// What happened to network interfaces.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        match &self.origin {
+            Origin::Live(live) => live.notes(),
+            _ => Vec::new(),
+        }
+    }
+
     /// Whether it is no file but network interfaces.
     pub(crate) const fn is_live(&self) -> bool {
         matches!(self.origin, Origin::Live(_))

@@ -12,6 +12,7 @@
 //! lost, and moves stream time as much when the recording is read.
 
 mod blocks;
+mod links;
 mod order;
 mod pace;
 mod packed;
@@ -92,10 +93,11 @@ impl Live {
     /// The first that cannot be opened; a filter that does not compile.
     pub(crate) fn open(options: &LiveOptions, attention: &Attention) -> Result<Self, CaptureError> {
         let ports = (options.interfaces.iter()).map(|interface| Port::open(interface, options));
-        let ports = ports.collect::<Result<Vec<_>, _>>()?;
+        let mut ports = ports.collect::<Result<Vec<_>, _>>()?;
         let mut blocks = Blocks::default();
         blocks.section();
-        for port in &ports {
+        for port in &mut ports {
+            port.look_at_link(attention);
             blocks.interface(port.name(), port.link_number(), options.snap_len);
         }
         let block_time = Duration::from_millis(port::block_ms(options.latency).into());
@@ -224,6 +226,28 @@ impl Live {
         for (number, port) in (0..).zip(&mut self.ports) {
             self.blocks.statistics(number, time, port.stats());
         }
+        self.look_at_links();
+    }
+
+    /// Tells what has happened to interfaces.
+    fn look_at_links(&mut self) {
+        for index in 0..self.ports.len() {
+            let Some(port) = self.ports.get_mut(index).filter(|port| !port.is_gone) else {
+                continue;
+            };
+            port.look_at_link(&self.attention);
+            // Without any, the run ends, and says so.
+            if port.is_gone && !self.ports.iter().all(|port| port.is_gone) {
+                let name = self.ports.get(index).map_or("", Port::name);
+                let line = format!("{name}: the interface was removed; the others go on");
+                self.attention.tell(&line);
+            }
+        }
+    }
+
+    /// What happened to the interfaces, for the summary.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        self.ports.iter().filter_map(Port::note).collect()
     }
 
     /// Waits for a packet of any interface, at most so long.
@@ -241,7 +265,8 @@ impl Live {
         let has_failed = fds.iter().any(|fd| fd.revents().contains(PollFlags::ERR));
         drop(fds);
         if has_failed {
-            self.ports.iter_mut().for_each(Port::look_at_error);
+            self.ports.iter().for_each(Port::take_error);
+            self.look_at_links();
         }
     }
 }

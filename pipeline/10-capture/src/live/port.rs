@@ -1,6 +1,8 @@
 //! One interface, or one queue of it: its ring, and the filter that its packets pass.
 
 use super::LiveOptions;
+use super::links::LinkWatch;
+use crate::bytes::Attention;
 use crate::error::CaptureError;
 use crate::filter::{Program, compile};
 use flowpin_config::Interface;
@@ -18,6 +20,7 @@ pub(super) struct Port {
     has_passed: bool,
     frame: Vec<u8>,
     stats: RingStats,
+    link: LinkWatch,
     /// The interface was removed.
     pub(super) is_gone: bool,
     /// The run is to stop, and what came before is taken.
@@ -57,6 +60,7 @@ impl Port {
             has_passed: false,
             frame: Vec::new(),
             stats: RingStats::default(),
+            link: LinkWatch::default(),
             is_gone: false,
             is_done: false,
         })
@@ -118,11 +122,24 @@ impl Port {
         self.stats
     }
 
-    /// After an error: whether the interface is still there. One that is down may come up again.
-    pub(super) fn look_at_error(&mut self) {
-        if self.ring.take_error().is_some() {
-            self.is_gone = self.ring.is_gone();
+    /// Takes an error from the socket, so that waiting does not end with it again: what happened to
+    /// the interface is seen when it is looked at. One that is down may come up again.
+    pub(super) fn take_error(&self) {
+        let _seen = self.ring.take_error();
+    }
+
+    /// Looks whether something has happened to the interface, and tells it.
+    pub(super) fn look_at_link(&mut self, attention: &Attention) {
+        match self.ring.state() {
+            Some(state) => self.link.look(&self.name, state, attention),
+            // One that goes while it is down causes no error.
+            None => self.is_gone = true,
         }
+    }
+
+    /// What happened to it, for the summary.
+    pub(super) fn note(&self) -> Option<String> {
+        self.link.note(&self.name)
     }
 }
 
