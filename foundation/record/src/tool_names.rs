@@ -4,6 +4,9 @@
 //! Zeek's are those of its analyzers (`service` in `conn.log`), Suricata's those of `app_proto`. A
 //! protocol that a tool does not know has our name there.
 
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
 /// One protocol's names.
 #[derive(Debug, PartialEq, Eq)]
 pub struct ToolNames {
@@ -18,13 +21,15 @@ impl ToolNames {
     pub const NONE: &'static Self = &same("");
 
     /// The names of the protocol that has this one here; of one that a user's pattern brings they
-    /// are the same everywhere. To be asked once for each protocol of a run: what it makes for
-    /// unknown ones stays for as long as the process.
+    /// are the same everywhere. To be asked once for each protocol of a run: what it makes for an
+    /// unknown one stays for as long as the process, and serves all its runs.
     pub fn of(own: &'static str) -> &'static Self {
-        match Self::known(own) {
-            Some(names) => names,
-            None => Box::leak(Box::new(same(own))),
-        }
+        static MADE: Mutex<BTreeMap<&str, &ToolNames>> = Mutex::new(BTreeMap::new());
+        Self::known(own).unwrap_or_else(|| {
+            let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+            made.entry(own)
+                .or_insert_with(|| Box::leak(Box::new(same(own))))
+        })
     }
 
     /// Those of a protocol in the table.

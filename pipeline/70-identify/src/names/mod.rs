@@ -6,6 +6,8 @@ mod related;
 
 use crate::{Identifier, LOADED_FIRST, ProtocolId, RuleId};
 use flowpin_record::{App, Confidence, ToolNames};
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
 
 /// The names of protocols and rules, by number; the numbers of the user's patterns follow those of
 /// the built-in rules.
@@ -203,9 +205,16 @@ impl Names {
 }
 
 /// A name that lives as long as the process. Records hold names without owning them and are copied
-/// between threads; there are as many of these as the user has patterns.
+/// between threads; there are as many of these as the user has patterns, in all runs of the process.
 fn lasting(name: &str) -> &'static str {
-    Box::leak(name.to_owned().into_boxed_str())
+    static MADE: Mutex<BTreeSet<&str>> = Mutex::new(BTreeSet::new());
+    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(name) = made.get(name) {
+        return name;
+    }
+    let name: &str = Box::leak(name.to_owned().into_boxed_str());
+    made.insert(name);
+    name
 }
 
 /// A file's name without characters that some format would have to escape.
