@@ -127,6 +127,36 @@ pub enum RunError {
     },
 }
 
+impl RunError {
+    /// Whether what was asked for is wrong (exit code 2): an option, a name, a filter.
+    pub const fn is_usage(&self) -> bool {
+        match self {
+            Self::Capture(error) => error.is_usage(),
+            Self::Output(OutputError::Refused(_) | OutputError::OtherRun { .. })
+            | Self::Refused(_)
+            | Self::Confine(_)
+            | Self::ProfileFromPipe(_)
+            | Self::SliceFromPipe
+            | Self::ExplainFromPipe(_)
+            | Self::ExplainWithoutText
+            | Self::SliceLinks { .. }
+            | Self::StreamFolder(_)
+            | Self::Patterns { .. }
+            | Self::PatternRefused(_)
+            | Self::Parser(_)
+            | Self::NoSuchProtocol(_)
+            | Self::NoSuchParser { .. }
+            | Self::NoSuchCpu { .. } => true,
+            _ => false,
+        }
+    }
+
+    /// Whether nothing could be read (exit code 3).
+    pub const fn is_unreadable(&self) -> bool {
+        matches!(self, Self::Capture(error) if !error.is_usage() && !error.is_output())
+    }
+}
+
 impl From<FileError> for RunError {
     fn from(error: FileError) -> Self {
         let source = error.source();

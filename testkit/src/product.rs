@@ -46,11 +46,11 @@ pub fn command() -> io::Result<&'static Path> {
         .map_err(|error| io::Error::other(error.clone()))
 }
 
-/// What is built for tests: the command and the module of the Python package, always together.
-/// Each alone would have features of its own, and all below it would be built once more. The module
-/// is tested on Linux, and elsewhere is linked by what makes wheels only.
+/// What is built for tests: the command, the module of the Python package and the C library, always
+/// together. Each alone would have features of its own, and all below it would be built once more.
+/// The last two are tested on Linux.
 pub const BUILT: &[&str] = if cfg!(target_os = "linux") {
-    &["-p", "flowpin", "-p", "flowpin-python"]
+    &["-p", "flowpin", "-p", "flowpin-python", "-p", "flowpin-c"]
 } else {
     &["-p", "flowpin"]
 };

@@ -2,7 +2,7 @@
 
 use crate::conversation::printable;
 use flowpin_config::{ConfigError, Plan, Settings};
-use flowpin_engine::{OutputError, RunError};
+use flowpin_engine::RunError;
 use std::fmt;
 use std::io;
 use std::process::ExitCode;
@@ -123,26 +123,12 @@ impl From<ConfigError> for Failure {
 
 impl From<RunError> for Failure {
     fn from(error: RunError) -> Self {
-        let exit = match &error {
-            RunError::Capture(error) if error.is_usage() => Exit::Usage,
-            RunError::Capture(error) if error.is_output() => Exit::Failed,
-            RunError::Capture(_) => Exit::InputUnreadable,
-            RunError::Output(OutputError::Refused(_) | OutputError::OtherRun { .. })
-            | RunError::Refused(_)
-            | RunError::Confine(_)
-            | RunError::ProfileFromPipe(_)
-            | RunError::SliceFromPipe
-            | RunError::ExplainFromPipe(_)
-            | RunError::ExplainWithoutText
-            | RunError::SliceLinks { .. }
-            | RunError::StreamFolder(_)
-            | RunError::Patterns { .. }
-            | RunError::PatternRefused(_)
-            | RunError::Parser(_)
-            | RunError::NoSuchProtocol(_)
-            | RunError::NoSuchParser { .. }
-            | RunError::NoSuchCpu { .. } => Exit::Usage,
-            _ => Exit::Failed,
+        let exit = if error.is_usage() {
+            Exit::Usage
+        } else if error.is_unreadable() {
+            Exit::InputUnreadable
+        } else {
+            Exit::Failed
         };
         Self {
             exit,

@@ -92,18 +92,7 @@ fn refusal(long: &str) -> Option<&'static str> {
 
 fn set(settings: &mut Settings, flag: &Flag, name: &str, word: &str) -> Result<(), Failure> {
     let refused = |why: String| Failure::option(name, format!("{name}={word:?}: {why}"));
-    let is_switch = flag.value.is_none();
-    let choices: Vec<&str> = match is_switch {
-        true => vec!["on", "off"],
-        false => flag.choices.iter().map(|&(word, _)| word).collect(),
-    };
-    if !choices.is_empty() && !choices.contains(&word) {
-        return Err(refused(format!("use one of {}", choices.join(", "))));
-    }
-    if word.is_empty() && !flag.may_be_empty {
-        return Err(refused("needs a value".to_owned()));
-    }
-    flag.set(settings, OsStr::new(word)).map_err(refused)
+    flag.set_word(settings, OsStr::new(word)).map_err(refused)
 }
 
 /// The user's cache folder (XDG base directories), as the command has it.

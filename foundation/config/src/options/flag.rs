@@ -150,6 +150,25 @@ impl Flag {
     pub fn set(&self, settings: &mut Settings, text: &OsStr) -> Result<(), String> {
         self.set.map_or(Ok(()), |set| set(settings, text))
     }
+
+    /// As [`Flag::set`], for programs that have no command line to check what the option may be: a
+    /// switch is `on` or `off`.
+    ///
+    /// # Errors
+    /// What is wrong with the text, and what to write instead.
+    pub fn set_word(&self, settings: &mut Settings, text: &OsStr) -> Result<(), String> {
+        let choices: Vec<&str> = match self.value {
+            None => vec!["on", "off"],
+            Some(_) => self.choices.iter().map(|&(word, _)| word).collect(),
+        };
+        if !choices.is_empty() && !choices.iter().any(|&word| text == word) {
+            return Err(format!("use one of {}", choices.join(", ")));
+        }
+        if text.is_empty() && !self.may_be_empty {
+            return Err("needs a value".to_owned());
+        }
+        self.set(settings, text)
+    }
 }
 
 /// A value on the command line.
