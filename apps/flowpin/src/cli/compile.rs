@@ -16,6 +16,9 @@ pub(crate) enum CcCommand {
     /// Let a flex scanner stop in the middle of a token, and continue with the stream's next bytes
     #[command(long_about = SCANNER_ABOUT, after_long_help = SCANNER_AFTER)]
     Scanner(Box<ScannerArgs>),
+    /// Write l7-filter's patterns as a scanner of flex
+    #[command(long_about = PATTERNS_ABOUT, after_long_help = PATTERNS_AFTER)]
+    Patterns(Box<FlexArgs>),
     /// Compare what a program says about a capture and about its parts
     #[command(long_about = CHECK_ABOUT, after_long_help = CHECK_AFTER)]
     Check(Box<CheckArgs>),
@@ -126,6 +129,30 @@ pub(crate) struct ScannerArgs {
     pub(crate) force: bool,
 }
 
+/// The options of `flowpin cc patterns`.
+#[derive(Args, Debug)]
+pub(crate) struct FlexArgs {
+    /// Files with patterns, and folders with .pat files
+    #[arg(value_name = "PATTERNS", required = true, value_hint = ValueHint::AnyPath)]
+    pub(crate) patterns: Vec<PathBuf>,
+
+    /// The scanner's source to write, for flex
+    #[arg(short = 'o', long = "output", value_name = "FILE.l", value_hint = ValueHint::FilePath)]
+    pub(crate) output: PathBuf,
+
+    /// Look where a stream begins for what may begin anywhere: fewer states, and fewer matches
+    #[arg(long)]
+    pub(crate) anchored: bool,
+
+    /// Leave `$` out of patterns, which match more then, rather than the patterns
+    #[arg(long)]
+    pub(crate) drop_ends: bool,
+
+    /// Replace the file if it exists
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
 /// The options of `flowpin cc check`.
 #[derive(Args, Debug)]
 pub(crate) struct CheckArgs {
@@ -219,6 +246,26 @@ Exit codes:
   1  it is no scanner of flex 2.6, or cannot be pushed; a file could not be written
   2  usage error; a file would be replaced
   3  the scanner cannot be read";
+
+const PATTERNS_ABOUT: &str = "\
+Writes l7-filter's patterns as one scanner of flex, whose first token is the number of a stream's \
+protocol; `flowpin cc scanner` makes it push-mode, `flowpin cc transform` parallel. Of several \
+protocols it is the one whose pattern matches first, of those the longest match.
+
+A leading wildcard goes, as all rules but those with `^` may begin anywhere in the first 2,048 bytes \
+(PATTERN_BYTES_MAX). Patterns that flex cannot have are left out, each with the reason.";
+
+const PATTERNS_AFTER: &str = "\
+Examples:
+  flowpin cc patterns /etc/l7-protocols -o l7.l
+  flex -o l7.c l7.l
+  flowpin cc scanner l7.c -o l7_push.c
+
+Exit codes:
+  0  success; patterns that are left out are told
+  1  a file could not be written
+  2  usage error; no pattern is left; a file would be replaced
+  3  a file with patterns cannot be read";
 
 const CHECK_ABOUT: &str = "\
 Runs the sequential program once over a whole capture and once over each of its parts, and \

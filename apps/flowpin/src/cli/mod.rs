@@ -21,7 +21,7 @@ mod value;
 
 pub(crate) use advice::advise;
 pub(crate) use compile::{
-    CcCommand, CheckArgs, Memory, PartKey, ReportArgs, RingKind, ScannerArgs, SourceArgs,
+    CcCommand, CheckArgs, FlexArgs, Memory, PartKey, ReportArgs, RingKind, ScannerArgs, SourceArgs,
     StateBackend, TransformArgs,
 };
 pub(crate) use doctor::DoctorArgs;

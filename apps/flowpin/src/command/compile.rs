@@ -2,7 +2,7 @@
 
 use super::print;
 use crate::cli::{
-    CcCommand, CheckArgs, Memory, PartKey, ReportArgs, RingKind, ScannerArgs, SourceArgs,
+    CcCommand, CheckArgs, FlexArgs, Memory, PartKey, ReportArgs, RingKind, ScannerArgs, SourceArgs,
     StateBackend, TransformArgs,
 };
 use crate::exit::{Exit, Failure};
@@ -10,13 +10,16 @@ use crate::tell::tell;
 use anyhow::{Context, anyhow};
 use flowpin_cc::model::{Model, Texts};
 use flowpin_cc::{
-    Alloc, Answer, Backend, CheckError, Choices, Fifo, Key, Question, ReadError, Sources,
+    Alloc, Answer, Backend, CheckError, Choices, Fifo, FlexOptions, Key, Question, ReadError,
+    Sources,
 };
 use flowpin_disk::{Existing, Output, Reads};
+use flowpin_pattern::{Limits, Rewrite, l7};
 use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::slice;
 
 /// Runs `flowpin cc`.
 pub(crate) fn compile(what: &CcCommand) -> Result<Exit, Failure> {
@@ -24,6 +27,7 @@ pub(crate) fn compile(what: &CcCommand) -> Result<Exit, Failure> {
         CcCommand::Report(args) => report(args),
         CcCommand::Transform(args) => transform(args),
         CcCommand::Scanner(args) => scanner(args),
+        CcCommand::Patterns(args) => patterns(args),
         CcCommand::Check(args) => check(args),
     }
 }
@@ -181,24 +185,11 @@ fn scanner(args: &ScannerArgs) -> Result<Exit, Failure> {
     let pushed = flowpin_cc::push_scanner(&source, &name)
         .with_context(|| args.scanner.display().to_string())
         .map_err(Failure::failed)?;
-    let existing = match args.force {
-        true => Existing::Replace,
-        false => Existing::Refuse,
-    };
-    let mut reads = Reads::default();
-    reads.add_file(&args.scanner);
-    let files = [(&args.output, &pushed.source), (&header, &pushed.header)];
-    let paths = files.map(|(path, _)| path.as_path());
-    Output::check_all(&paths, existing, &reads).map_err(Failure::usage)?;
-    for (path, text) in files {
-        let written = Output::open(path, existing, &reads).and_then(|mut file| {
-            file.write_all(text.as_bytes())?;
-            file.keep()
-        });
-        written
-            .with_context(|| format!("cannot write {}", path.display()))
-            .map_err(Failure::failed)?;
-    }
+    let files = [
+        (&*args.output, &*pushed.source),
+        (&*header, &*pushed.header),
+    ];
+    write_all(&files, slice::from_ref(&args.scanner), args.force)?;
     print(&format!(
         "{}: names begin with {}flow_; each stream keeps {}\n",
         args.output.display(),
@@ -209,6 +200,70 @@ fn scanner(args: &ScannerArgs) -> Result<Exit, Failure> {
         }
     ))?;
     Ok(Exit::Done)
+}
+
+fn patterns(args: &FlexArgs) -> Result<Exit, Failure> {
+    let read = l7::read_paths(&args.patterns, &Limits::default()).map_err(|(path, error)| {
+        let error = anyhow!(error).context(format!("cannot read {}", path.display()));
+        Failure::unreadable(error)
+    })?;
+    let (patterns, refused) = read;
+    for error in &refused {
+        tell(format_args!("flowpin: left out: {error}"));
+    }
+    let options = FlexOptions {
+        rewrite: match args.anchored {
+            true => Rewrite::Anchored,
+            false => Rewrite::Exact,
+        },
+        drops_ends: args.drop_ends,
+    };
+    let file = flowpin_cc::flex_file(&patterns, options);
+    for (path, line, why) in &file.left_out {
+        tell(format_args!(
+            "flowpin: left out: {}:{line}: {why}",
+            path.display()
+        ));
+    }
+    if file.names.is_empty() {
+        return Err(Failure::usage(anyhow!(
+            "no pattern is left; nothing was written"
+        )));
+    }
+    let read: Vec<_> = patterns
+        .iter()
+        .map(|pattern| pattern.path.clone())
+        .collect();
+    write_all(&[(&args.output, &file.text)], &read, args.force)?;
+    print(&format!(
+        "{}: {} of {} patterns; a stream's first token is its protocol (pattern_name)\n",
+        args.output.display(),
+        file.names.len(),
+        patterns.len() + refused.len(),
+    ))?;
+    Ok(Exit::Done)
+}
+
+/// Writes files, all or none; those that were read are not replaced.
+fn write_all(files: &[(&Path, &str)], read: &[PathBuf], force: bool) -> Result<(), Failure> {
+    let existing = match force {
+        true => Existing::Replace,
+        false => Existing::Refuse,
+    };
+    let mut reads = Reads::default();
+    read.iter().for_each(|path| reads.add_file(path));
+    let paths: Vec<_> = files.iter().map(|(path, _)| *path).collect();
+    Output::check_all(&paths, existing, &reads).map_err(Failure::usage)?;
+    for (path, text) in files {
+        let written = Output::open(path, existing, &reads).and_then(|mut file| {
+            file.write_all(text.as_bytes())?;
+            file.keep()
+        });
+        written
+            .with_context(|| format!("cannot write {}", path.display()))
+            .map_err(Failure::failed)?;
+    }
+    Ok(())
 }
 
 fn check(args: &CheckArgs) -> Result<Exit, Failure> {

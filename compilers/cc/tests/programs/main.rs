@@ -3,6 +3,7 @@
 
 mod captures;
 mod corpus;
+mod patterns;
 mod scanner;
 mod stages;
 mod tools;

@@ -1,0 +1,2 @@
+greeting
+hello.{0,8}world

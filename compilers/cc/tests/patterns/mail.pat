@@ -1,0 +1,2 @@
+mail
+^220[\x09-\x0d -~]*mail|ehlo [a-z]

@@ -1,0 +1,2 @@
+terminal
+^.*\xff[\xfb-\xfe].\xff[\xfb-\xfe]
