@@ -296,7 +296,7 @@ pub unsafe extern "C" fn flowpin_column(record: *const Record<'_>, name: *const 
     }
     // SAFETY: not NULL, and the caller hands over text that ends in a zero.
     let name = unsafe { CStr::from_ptr(name) };
-    let of = |record: &Record<'_>| record.kind.columns.iter().position(|one| &**one == name);
+    let of = |record: &Record<'_>| record.kind.columns.iter().position(|one| **one == *name);
     let found = record.and_then(of).and_then(|at| c_int::try_from(at).ok());
     found.unwrap_or(-1)
 }

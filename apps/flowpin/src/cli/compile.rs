@@ -252,8 +252,8 @@ Writes l7-filter's patterns as one scanner of flex, whose first token is the num
 protocol; `flowpin cc scanner` makes it push-mode, `flowpin cc transform` parallel. Of several \
 protocols it is the one whose pattern matches first, of those the longest match.
 
-A leading wildcard goes, as all rules but those with `^` may begin anywhere in the first 2,048 bytes \
-(PATTERN_BYTES_MAX). Patterns that flex cannot have are left out, each with the reason.";
+A leading wildcard goes, as all rules but those with `^` may begin anywhere in the first 2,048 \
+bytes (PATTERN_BYTES_MAX). Patterns that flex cannot have are left out, each with the reason.";
 
 const PATTERNS_AFTER: &str = "\
 Examples:

@@ -98,11 +98,13 @@ fn rules_of(hir: &Hir, options: FlexOptions) -> Result<Vec<(&'static str, String
 
 fn text(names: &[String], rules: &str) -> String {
     let quoted = names.iter().map(|name| format!("    \"{name}\",\n"));
-    HEAD.replace("@RULES@", rules)
+    let head = HEAD.trim_start();
+    head.replace("@RULES@", rules)
         .replace("@NAMES@", &quoted.collect::<String>())
 }
 
-const HEAD: &str = r#"/* Protocols by l7-filter's patterns: a stream's first token is its protocol's number, and there is
+const HEAD: &str = r#"
+/* Protocols by l7-filter's patterns: a stream's first token is its protocol's number, and there is
  * no other. Made by `flowpin cc patterns`. */
 %{
 #include <stddef.h>
@@ -135,7 +137,7 @@ const char *pattern_name(int token)
     return token >= 1 && token <= count ? names[token - 1] : NULL;
 }
 
-/* l7-filter leaves zero bytes out of what it searches: copies the others, and returns how many. */
+/* l7-filter leaves zero bytes out of what it searches: copies the others, returns how many. */
 size_t pattern_bytes(char *to, const char *from, size_t count)
 {
     size_t kept = 0;

@@ -3,6 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
+/// Who hears one line.
+type Tell = Arc<dyn Fn(&str) + Send + Sync>;
+
 /// What a source listens to while a pipe keeps it waiting, and who listens to it. Regular files
 /// never do either.
 #[derive(Clone, Default)]
@@ -13,7 +16,7 @@ pub struct Attention {
     /// piece in which there is nothing. No frame is lost by that, and pieces are cut as ever.
     pub calls: Arc<AtomicU32>,
     /// Hears at once what happens to interfaces.
-    tell: Option<Arc<dyn Fn(&str) + Send + Sync>>,
+    tell: Option<Tell>,
 }
 
 impl core::fmt::Debug for Attention {
@@ -38,7 +41,7 @@ impl Attention {
     /// With `tell`, which hears at once what happens to interfaces: one line each.
     #[must_use]
     pub fn telling(self, tell: impl Fn(&str) + Send + Sync + 'static) -> Self {
-        let tell = Some(Arc::new(tell) as Arc<_>);
+        let tell = Some(Arc::new(tell) as Tell);
         Self { tell, ..self }
     }
 

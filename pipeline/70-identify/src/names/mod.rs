@@ -205,7 +205,7 @@ impl Names {
 }
 
 /// A name that lives as long as the process. Records hold names without owning them and are copied
-/// between threads; there are as many of these as the user has patterns, in all runs of the process.
+/// between threads; there are as many of these as the user has patterns in all runs.
 fn lasting(name: &str) -> &'static str {
     static MADE: Mutex<BTreeSet<&str>> = Mutex::new(BTreeSet::new());
     let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
