@@ -221,3 +221,18 @@ fn mails_and_calls_have_buffers() {
     let of_calls = found("sip.pcap", &rules("sip", &calls));
     assert_eq!(of_calls, (1..=9).collect(), "{of_calls:?}");
 }
+
+/// Packets, bytes and seconds of a connection are counted up to the packet that is looked at.
+#[test]
+fn connections_are_counted() {
+    let rules = "\
+alert tcp any any -> any any (flow:to_server; flow.pkts:toserver,3; sid:1;)
+alert tcp any any -> any any (flow:to_server; flow.pkts:both,>2; sid:2;)
+alert tcp any any -> any any (flow.age:>0; sid:3;)
+alert tcp any any -> any any (flow:to_client; flow.bytes_toclient:>0; flow.pkts_toserver:1<>5; sid:4;)
+alert tcp any any -> any any (flow.pkts:either,>5; sid:5;)
+";
+    // Five packets of the client, three of the server.
+    let turns: &[(bool, &[u8])] = &[(true, b"abc"), (false, b"defg")];
+    assert_eq!(sids(&talk(turns, 2000, 1), rules), [1, 4, 4, 2]);
+}

@@ -205,4 +205,6 @@ const PARTS: &[&str] = &[
     "dsize:!1;",
     "é:",
     "stream_size:x;",
+    "flow.pkts:toserver,>3;",
+    "flow.age:1<>9;",
 ];

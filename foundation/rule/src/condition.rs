@@ -39,6 +39,12 @@ pub enum Condition {
     IcmpSeq(NumberCheck),
     /// Bytes that a stream has carried so far: to the server, to the client, both or either.
     StreamSize(FlowSide, NumberCheck),
+    /// Packets of the connection up to this one: to the server, to the client, both or either.
+    FlowPackets(FlowSide, NumberCheck),
+    /// Bytes of their frames, likewise.
+    FlowBytes(FlowSide, NumberCheck),
+    /// Whole seconds since the connection's first packet.
+    FlowAge(NumberCheck),
     /// The connection speaks this protocol, or does not.
     AppProtocol {
         /// Its name in rules.

@@ -135,10 +135,6 @@ pub(crate) static REFUSED: &[(&str, &[&str])] = &[
         "icmpv4-csum", "icmpv6-csum", "ipv4-csum", "tcpv4-csum", "tcpv6-csum", "udpv4-csum",
         "udpv6-csum",
     ]),
-    ("Sizes and ages of connections are not conditions yet.", &[
-        "flow.bytes", "flow.pkts", "flow.age", "flow.bytes_toclient", "flow.bytes_toserver",
-        "flow.pkts_toclient", "flow.pkts_toserver",
-    ]),
     ("Certificates have no chain, times or validity for rules yet.", &[
         "tls.random", "tls.random_bytes", "tls.random_time",
         "ssl_state", "ssl_version", "tls.cert_chain_len", "tls_cert_expired", "tls_cert_notafter",

@@ -34,6 +34,13 @@ pub(super) fn read(builder: &mut Builder<'_>, option: &RuleOption<'_>) -> Result
         "icmp_id" => Condition::IcmpId(numbers::check(word)?),
         "icmp_seq" => Condition::IcmpSeq(numbers::check(word)?),
         "stream_size" => stream_size(word)?,
+        "flow.age" => Condition::FlowAge(numbers::check(word)?),
+        "flow.pkts" => of_side(word, Condition::FlowPackets)?,
+        "flow.bytes" => of_side(word, Condition::FlowBytes)?,
+        "flow.pkts_toserver" => Condition::FlowPackets(FlowSide::Client, numbers::check(word)?),
+        "flow.pkts_toclient" => Condition::FlowPackets(FlowSide::Server, numbers::check(word)?),
+        "flow.bytes_toserver" => Condition::FlowBytes(FlowSide::Client, numbers::check(word)?),
+        "flow.bytes_toclient" => Condition::FlowBytes(FlowSide::Server, numbers::check(word)?),
         "app-layer-protocol" => app_protocol(word)?,
         _ => return Err(option.name.fault("it stands where it has no meaning")),
     };
@@ -161,6 +168,25 @@ const PROTOCOLS: [(&str, u64); 16] = [
     ("pim", 103),
     ("sctp", 132),
 ];
+
+/// `toserver|toclient|both|either, NUMBER`.
+fn of_side(
+    word: Word<'_>,
+    make: fn(FlowSide, NumberCheck) -> Condition,
+) -> Result<Condition, Fault> {
+    let words = word.split_commas();
+    let [side, number] = words.as_slice() else {
+        return Err(word.fault("the form is DIRECTION,NUMBER"));
+    };
+    let side = match side.text {
+        "toserver" => FlowSide::Client,
+        "toclient" => FlowSide::Server,
+        "both" => FlowSide::Both,
+        "either" => FlowSide::Either,
+        _ => return Err(side.fault("a direction is toserver, toclient, both or either")),
+    };
+    Ok(make(side, numbers::check(*number)?))
+}
 
 /// `client|server|both|either, OPERATOR, BYTES`.
 fn stream_size(word: Word<'_>) -> Result<Condition, Fault> {

@@ -66,6 +66,17 @@ fn flow_fits(flow: &FlowCheck, connection: &Connection, occasion: &Occasion<'_>)
             .is_none_or(|is| fragments.is_none_or(|was| was == is))
 }
 
+/// Whether numbers of the client and of the server hold.
+fn of_sides(side: FlowSide, numbers: [u64; 2], check: NumberCheck) -> bool {
+    let [client, server] = numbers.map(|number| check.holds(number));
+    match side {
+        FlowSide::Client => client,
+        FlowSide::Server => server,
+        FlowSide::Both => client && server,
+        FlowSide::Either => client || server,
+    }
+}
+
 fn condition_holds(
     condition: &Condition,
     connection: &Connection,
@@ -119,13 +130,18 @@ fn condition_holds(
             let sizes = connection
                 .sides
                 .map(|one| one.start + one.window.len() as u64);
-            let [client, server] = sizes.map(|size| check.holds(size));
-            match side {
-                FlowSide::Client => client,
-                FlowSide::Server => server,
-                FlowSide::Both => client && server,
-                FlowSide::Either => client || server,
-            }
+            of_sides(*side, sizes, *check)
+        }
+        Condition::FlowPackets(side, check) => of_sides(*side, connection.packets, *check),
+        Condition::FlowBytes(side, check) => of_sides(*side, connection.bytes, *check),
+        Condition::FlowAge(check) => {
+            // Between seconds of the clock, as in Suricata.
+            let second = |nanos: u64| nanos / 1_000_000_000;
+            let now = packet.map(|packet| second(packet.meta.stream_time.0));
+            number(
+                now.map(|now| now.saturating_sub(second(connection.begin_ns))),
+                *check,
+            )
         }
         // Among the bits of what the connection speaks; at the merge.
         Condition::AppProtocol { .. } | Condition::HostBit { .. } => true,

@@ -142,6 +142,7 @@ impl Detector {
             PacketKind::Sctp | PacketKind::Other => 3,
         };
         let side = usize::from(!to_server);
+        connection.count(side, packet.meta.stream_time.0, packet.meta.wire_len);
         let first = Connection::FIRST.get(side).copied().unwrap_or(0);
         let is_first = !connection.has(first);
         connection.note(first);

@@ -17,6 +17,11 @@ pub(crate) struct Connection {
     pub(crate) verdict: u16,
     /// The client's stream, then the server's.
     pub(crate) sides: [Side; 2],
+    /// The time of its first packet, in nanoseconds.
+    pub(crate) begin_ns: u64,
+    /// Packets of each side, and bytes of their frames.
+    pub(crate) packets: [u64; 2],
+    pub(crate) bytes: [u64; 2],
     /// Bodies that are kept of it.
     pub(crate) bodies: u16,
 }
@@ -140,6 +145,19 @@ impl Connection {
         Self {
             shard,
             ..Self::default()
+        }
+    }
+
+    /// A packet of a side has come.
+    pub(crate) fn count(&mut self, side: usize, time_ns: u64, bytes: u32) {
+        if self.packets == [0; 2] {
+            self.begin_ns = time_ns;
+        }
+        if let Some(packets) = self.packets.get_mut(side) {
+            *packets += 1;
+        }
+        if let Some(sum) = self.bytes.get_mut(side) {
+            *sum += u64::from(bytes);
         }
     }
 
