@@ -12,6 +12,8 @@ pub(super) enum Unfit {
     End,
     #[error("`^` behind other bytes never matches; write it first")]
     Start,
+    #[error("it is too large for flex once its repetitions are written out; divide it")]
+    Large,
     #[error("it uses something that flex does not have")]
     Other,
     #[error("it matches nothing at all, too; let it have a byte")]
@@ -23,6 +25,9 @@ pub(super) fn print(hir: &Hir, drops_ends: bool) -> Result<String, Unfit> {
     if hir.properties().minimum_len().unwrap_or(0) == 0 {
         return Err(Unfit::Empty);
     }
+    if places(hir) > PLACES_MAX {
+        return Err(Unfit::Large);
+    }
     let mut printer = Printer {
         out: String::new(),
         drops_ends,
@@ -30,6 +35,26 @@ pub(super) fn print(hir: &Hir, drops_ends: bool) -> Result<String, Unfit> {
     printer.put(hir, true)?;
     Ok(printer.out)
 }
+
+/// How many bytes an expression has places for, its repetitions written out.
+fn places(hir: &Hir) -> u64 {
+    match hir.kind() {
+        HirKind::Empty | HirKind::Look(_) => 0,
+        HirKind::Literal(literal) => literal.0.len() as u64,
+        HirKind::Class(_) => 1,
+        HirKind::Capture(capture) => places(&capture.sub),
+        HirKind::Repetition(repetition) => {
+            let times = repetition.max.unwrap_or(repetition.min).max(1);
+            places(&repetition.sub).saturating_mul(times.into())
+        }
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => {
+            parts.iter().map(places).fold(0, u64::saturating_add)
+        }
+    }
+}
+
+/// Flex has 32,000 states for all patterns, and some for each place.
+const PLACES_MAX: u64 = 4_000;
 
 struct Printer {
     out: String,

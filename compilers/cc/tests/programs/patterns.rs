@@ -73,3 +73,31 @@ fn streams_have_the_protocols_of_the_patterns() {
     ];
     assert_eq!(said, expected);
 }
+
+/// What flex would not take, or what never matches, is left out, with the reason; the others stay.
+#[test]
+fn what_flex_cannot_have_is_left_out() {
+    let expressions = [
+        "a.*b",
+        "(x{1,200}){1,200}",
+        "ab^c",
+        "^",
+        "(ab|cd$)",
+        "\\x00[]%{}\"/-]",
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    for (number, expression) in expressions.iter().enumerate() {
+        let path = folder.path().join(format!("{number}.pat"));
+        fs::write(path, format!("p{number}\n{expression}\n")).unwrap();
+    }
+    let paths = [folder.path().to_owned()];
+    let (patterns, _) = l7::read_paths(&paths, &Limits::default()).unwrap();
+    let file = flex_file(&patterns, FlexOptions::default());
+    assert_eq!(file.names, ["p0", "p5"], "{:?}", file.left_out);
+    let whys = file.left_out.iter().map(|(_, _, why)| why.as_str());
+    let whys: Vec<_> = whys.collect();
+    for (why, says) in whys.iter().zip(["too large", "`^`", "nothing", "`$`"]) {
+        assert!(why.contains(says), "{why}");
+    }
+    assert_eq!(whys.len(), 4, "{whys:?}");
+}
