@@ -1,9 +1,10 @@
 //! What Suricata 8.0.6 alerts of with the rules of ET Open, where captures and rules are there.
 
-use flowpin_config::{Format, Input, Plan};
+use flowpin_config::{Checksums, Format, Input, Plan};
 use flowpin_engine::Control;
 use flowpin_rules::Reader;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
@@ -11,38 +12,87 @@ use std::sync::Arc;
 /// The same rules alert as often on a mixed capture, with the usual variables.
 #[test]
 fn et_open_alerts_as_suricata_does() {
-    let shared = std::env::var("FLOWPIN_SHARED").unwrap_or("../../shared".to_owned());
-    let corpus = Path::new(&shared).join("corpus");
     let folder = tempfile::tempdir().unwrap();
-    let Some(rules) = unpacked(&corpus, folder.path()) else {
-        return println!("skipped: no rules of ET Open in {}", corpus.display());
+    let Some((corpus, rules)) = rules(folder.path()) else {
+        return;
     };
-    let mut reader = Reader::default();
-    reader.read(&rules).unwrap();
+    let capture = "mix/mix-dev.pcap";
+    let found = alerts(&corpus.join(capture), &rules);
+    assert_eq!(Some(&found), facts(&corpus).get(capture));
+}
+
+/// On every capture of the corpus the same rules alert, or a row of `explained/alerts.tsv` says who
+/// is right.
+#[test]
+fn the_same_rules_alert_on_every_capture() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some((corpus, rules)) = rules(folder.path()) else {
+        return;
+    };
+    let (facts, mut differences) = (facts(&corpus), BTreeSet::new());
+    assert!(facts.len() > 50, "{} captures", facts.len());
+    for (capture, expected) in &facts {
+        let found = alerts(&corpus.join(capture), &rules);
+        for sid in expected.keys().filter(|sid| !found.contains_key(sid)) {
+            differences.insert(format!("{capture}\t{sid}\tmissing"));
+        }
+        for sid in found.keys().filter(|sid| !expected.contains_key(sid)) {
+            differences.insert(format!("{capture}\t{sid}\textra"));
+        }
+    }
+    let rows = include_str!("../explained/alerts.tsv").lines();
+    let rows = rows.filter(|row| !row.starts_with('#'));
+    let explained = rows.map(|row| {
+        let end = row.match_indices('\t').nth(2).unwrap().0;
+        row[..end].to_owned()
+    });
+    assert_eq!(differences, explained.collect());
+}
+
+/// How often each rule alerts on a capture.
+fn alerts(capture: &Path, rules: &Plan) -> BTreeMap<u32, u64> {
+    let folder = tempfile::tempdir().unwrap();
     let mut plan = Plan {
-        inputs: vec![Input::File(corpus.join("mix/mix-dev.pcap"))],
-        ..Plan::default()
+        inputs: vec![Input::File(capture.to_owned())],
+        // As the facts were made.
+        checksums: Checksums::None,
+        ..rules.clone()
     };
     plan.parse.ja3 = true;
-    plan.rules.loaded = Some(Arc::new(reader.finish().set));
     plan.output.formats = vec![Format::Eve];
     plan.output.dir = folder.path().to_owned();
     let report = flowpin_engine::run(&plan, &Control::default(), &()).unwrap();
-    let counted = report
-        .found
-        .alerts
-        .rules
-        .iter()
-        .map(|one| (one.sid, one.alerts));
-    let found: BTreeMap<u32, u64> = counted.collect();
-    let facts = std::fs::read_to_string(corpus.join("rules/alerts-dev.tsv")).unwrap();
-    let expected = facts.lines().filter_map(|line| {
+    let counted = report.found.alerts.rules.iter();
+    counted.map(|one| (one.sid, one.alerts)).collect()
+}
+
+/// How often each rule alerts with the usual variables, by capture: Suricata's facts.
+fn facts(corpus: &Path) -> BTreeMap<String, BTreeMap<u32, u64>> {
+    let facts = fs::read_to_string(corpus.join("rules/alerts-dev.tsv")).unwrap();
+    let mut by_capture = BTreeMap::<_, BTreeMap<_, _>>::new();
+    for line in facts.lines().filter(|line| !line.starts_with('#')) {
         let fields: Vec<&str> = line.split('\t').collect();
-        let is_it =
-            fields.first() == Some(&"mix/mix-dev.pcap") && fields.get(1) == Some(&"default");
-        is_it.then(|| (fields[3].parse().unwrap(), fields[5].parse().unwrap()))
-    });
-    assert_eq!(found, expected.collect());
+        if fields.get(1) == Some(&"default") {
+            let of_capture = by_capture.entry(fields[0].to_owned()).or_default();
+            of_capture.insert(fields[3].parse().unwrap(), fields[5].parse().unwrap());
+        }
+    }
+    by_capture
+}
+
+/// The corpus, and a plan with the rules.
+fn rules(into: &Path) -> Option<(PathBuf, Plan)> {
+    let shared = std::env::var("FLOWPIN_SHARED").unwrap_or("../../shared".to_owned());
+    let corpus = Path::new(&shared).join("corpus");
+    let Some(folder) = unpacked(&corpus, into) else {
+        println!("skipped: no rules of ET Open in {}", corpus.display());
+        return None;
+    };
+    let mut reader = Reader::default();
+    reader.read(&folder).unwrap();
+    let mut plan = Plan::default();
+    plan.rules.loaded = Some(Arc::new(reader.finish().set));
+    Some((corpus, plan))
 }
 
 /// The rules, unpacked by tar.

@@ -215,7 +215,9 @@ fn a_variable_left_shared_is_caught() {
         let expected = said(&text, "1");
         assert_eq!(said(&text, "4"), expected, "{file}");
         let mutant = format!("#pragma flowpin shared {variable} unchecked\n{text}");
-        assert_ne!(said(&mutant, "4"), expected, "{variable} of {file}");
+        // On a busy machine cores may run one after the other, and nothing shows.
+        let is_caught = (0..5).any(|_| said(&mutant, "4") != expected);
+        assert!(is_caught, "{variable} of {file}");
     }
 }
 
