@@ -8,7 +8,7 @@
 )]
 #![cfg(target_os = "linux")]
 
-use flowpin_testkit::corpus::workspace;
+use flowpin_testkit::corpus::{self, workspace};
 use flowpin_testkit::product;
 use flowpin_testkit::python::Environment;
 use std::fs;
@@ -55,6 +55,50 @@ fn the_python_package_passes_its_tests() {
         .status()
         .unwrap();
     assert!(typed.success(), "the package's types contradict each other");
+}
+
+/// Spark's data frames hold the rows of `flowpin.read`: in the long form, as Spark is large.
+#[test]
+fn spark_has_the_rows_of_read() {
+    if !corpus::is_long() {
+        return corpus::skip("Spark", "only in the long form (FLOWPIN_TEST_LONG=1)");
+    }
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let environment = Environment {
+        folder: &target.join("spark"),
+        packages: &[
+            "pandas==3.1.1",
+            "pyarrow==26.0.1",
+            "pyspark==4.3.0",
+            "pytest==9.2.0",
+        ],
+        modules: "pandas, pyarrow, pyspark, pytest",
+        what: "Spark",
+    };
+    let java = Command::new("java").arg("-version").output();
+    if java.is_err() {
+        return corpus::skip("Spark", "java is not installed");
+    }
+    let Some(python) = environment.python() else {
+        return;
+    };
+    let packages = tempfile::tempdir_in(target).unwrap();
+    lay_out(packages.path(), &native_module());
+    let tested = Command::new(&python)
+        .args([
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "tests/test_spark.py",
+        ])
+        .current_dir(source())
+        .env("PYTHONPATH", packages.path())
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .status()
+        .unwrap();
+    assert!(tested.success(), "Spark's own tests failed");
 }
 
 fn source() -> PathBuf {
