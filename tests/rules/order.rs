@@ -229,7 +229,8 @@ fn connections_are_counted() {
 alert tcp any any -> any any (flow:to_server; flow.pkts:toserver,3; sid:1;)
 alert tcp any any -> any any (flow:to_server; flow.pkts:both,>2; sid:2;)
 alert tcp any any -> any any (flow.age:>0; sid:3;)
-alert tcp any any -> any any (flow:to_client; flow.bytes_toclient:>0; flow.pkts_toserver:1<>5; sid:4;)
+alert tcp any any -> any any (flow:to_client; flow.bytes_toclient:>0; flow.pkts_toserver:1<>5; \
+sid:4;)
 alert tcp any any -> any any (flow.pkts:either,>5; sid:5;)
 ";
     // Five packets of the client, three of the server.
