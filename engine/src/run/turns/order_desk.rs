@@ -79,7 +79,7 @@ impl<'a> OrderDesk<'a> {
                 account: context.control.account(),
                 busy: Busy::default(),
             }),
-            shelf: Shelf::new(context.pieces_out),
+            shelf: Shelf::default(),
             home,
             has_backlog: AtomicBool::new(false),
             has_failed: AtomicBool::new(false),

@@ -4,6 +4,7 @@ use crate::input::{Listed, Odd};
 use flowpin_capture::Fetched;
 use flowpin_handoff::Parcel;
 use flowpin_packet::Tick;
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -25,49 +26,46 @@ pub(super) struct Portion {
 }
 
 /// Portions that are put in any order, and taken in theirs.
+#[derive(Default)]
 pub(super) struct Shelf {
     places: Mutex<Places>,
     /// Whether the next one is there: threads without work look at this all the time.
     is_ready: AtomicBool,
 }
 
+#[derive(Default)]
 struct Places {
-    /// By number, in a circle.
-    places: Vec<Option<Portion>>,
+    /// From the next one on, in order; as long as the last one that is there needs.
+    places: VecDeque<Option<Portion>>,
     /// The number of the portion to be taken next.
     next: u64,
 }
 
 impl Shelf {
-    /// A shelf for so many portions that may be out at once.
-    pub(super) fn new(count: usize) -> Self {
-        let places = Places {
-            places: (0..count).map(|_| None).collect(),
-            next: 0,
-        };
-        Self {
-            places: Mutex::new(places),
-            is_ready: AtomicBool::new(false),
-        }
-    }
-
+    /// Keeps a portion until it is its turn.
     pub(super) fn put(&self, portion: Portion) {
         let mut places = self.places();
-        let number = portion.number;
-        if let Some(place) = places.place(number) {
-            debug_assert!(place.is_none(), "more portions than places");
+        let ahead = portion.number.checked_sub(places.next);
+        let index = ahead.and_then(|ahead| usize::try_from(ahead).ok());
+        debug_assert!(index.is_some(), "a portion that was taken before");
+        let Some(index) = index else { return };
+        if places.places.len() <= index {
+            places.places.resize_with(index + 1, || None);
+        }
+        if let Some(place) = places.places.get_mut(index) {
+            debug_assert!(place.is_none(), "two portions with one number");
             *place = Some(portion);
         }
-        self.tell(&mut places);
+        self.tell(&places);
     }
 
     /// The next one in order, if it is there.
     pub(super) fn take_next(&self) -> Option<Portion> {
         let mut places = self.places();
-        let next = places.next;
-        let portion = places.place(next)?.take()?;
+        let portion = places.places.front_mut()?.take()?;
+        places.places.pop_front();
         places.next += 1;
-        self.tell(&mut places);
+        self.tell(&places);
         Some(portion)
     }
 
@@ -77,9 +75,8 @@ impl Shelf {
         self.is_ready.load(Ordering::Acquire)
     }
 
-    fn tell(&self, places: &mut Places) {
-        let next = places.next;
-        let is_ready = places.place(next).is_some_and(|place| place.is_some());
+    fn tell(&self, places: &Places) {
+        let is_ready = places.places.front().is_some_and(Option::is_some);
         // Within the lock, so that the last word is true.
         self.is_ready.store(is_ready, Ordering::Release);
     }
@@ -87,13 +84,5 @@ impl Shelf {
     fn places(&self) -> MutexGuard<'_, Places> {
         // Nothing panics while it holds this.
         self.places.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Places {
-    fn place(&mut self, number: u64) -> Option<&mut Option<Portion>> {
-        let count = self.places.len() as u64;
-        let index = usize::try_from(number % count.max(1)).ok()?;
-        self.places.get_mut(index)
     }
 }

@@ -55,7 +55,7 @@ impl<'a> ReadingDesk<'a> {
         Self {
             context,
             claims: Claims::new(reading.ahead(), threads),
-            shelf: Shelf::new(context.pieces_out),
+            shelf: Shelf::default(),
             listed: AtomicU64::new(0),
             turns: Mutex::new(Turns {
                 context,
