@@ -9,20 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-/// The same rules alert as often on a mixed capture, with the usual variables.
-#[test]
-fn et_open_alerts_as_suricata_does() {
-    let folder = tempfile::tempdir().unwrap();
-    let Some((corpus, rules)) = rules(folder.path()) else {
-        return;
-    };
-    let capture = "mix/mix-dev.pcap";
-    let found = alerts(&corpus.join(capture), &rules);
-    assert_eq!(Some(&found), facts(&corpus).get(capture));
-}
-
 /// On every capture of the corpus the same rules alert, or a row of `explained/alerts.tsv` says who
-/// is right.
+/// is right; on mixed traffic as often.
 #[test]
 fn the_same_rules_alert_on_every_capture() {
     let folder = tempfile::tempdir().unwrap();
@@ -30,9 +18,12 @@ fn the_same_rules_alert_on_every_capture() {
         return;
     };
     let (facts, mut differences) = (facts(&corpus), BTreeSet::new());
-    assert!(facts.len() > 50, "{} captures", facts.len());
+    assert!(facts.len() > 50 && facts.contains_key("mix/mix-dev.pcap"));
     for (capture, expected) in &facts {
         let found = alerts(&corpus.join(capture), &rules);
+        if capture == "mix/mix-dev.pcap" {
+            assert_eq!(found, *expected);
+        }
         for sid in expected.keys().filter(|sid| !found.contains_key(sid)) {
             differences.insert(format!("{capture}\t{sid}\tmissing"));
         }
