@@ -101,7 +101,9 @@ anomalies! {
          receivers read the next request as the body.";
     UpgradeUnasked = "http_upgrade_unasked", "A switch of protocols that no request asked for.";
     EncodingUnknown = "http_encoding_unknown",
-        "An unknown content coding or transfer coding, or more than five of them.";
+        "An unknown content coding or transfer coding, or a known one among other bytes.";
+    EncodingsTooMany = "http_encodings_too_many", "More than five content and transfer codings.";
+    AuthUnknown = "http_auth_unknown", "An authorization scheme that is not a known one.";
     EncodingList = "http_encoding_list",
         "A list of content codings: some receivers decode only one of them, or none.";
     GzipMembers = "http_gzip_members",

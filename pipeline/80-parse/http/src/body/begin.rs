@@ -42,6 +42,11 @@ impl<S: MessageSink> Turn<'_, S> {
         if framing.chunked {
             self.mine.phase = Phase::ChunkLine;
             self.chunk_line(read);
+        } else if framing.disguised && framing.length.is_none() {
+            self.mine.left = 0;
+            self.mine.matched = 0;
+            self.mine.phase = Phase::MaybeChunked;
+            self.maybe_chunked(read);
         } else if framing.length.is_none() {
             self.mine.phase = Phase::UntilClose;
             self.body(read);
@@ -69,7 +74,9 @@ impl<S: MessageSink> Turn<'_, S> {
             if has_too_many {
                 self.pools.losses.count(Loss::HttpEncodings, 1);
             }
-            if has_too_many || encodings.has_unknown() {
+            if has_too_many {
+                self.report(Anomaly::EncodingsTooMany);
+            } else if encodings.has_unknown() {
                 self.report(Anomaly::EncodingUnknown);
             }
         }

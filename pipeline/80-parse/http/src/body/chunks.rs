@@ -33,6 +33,51 @@ impl<S: MessageSink> Turn<'_, S> {
         bytes.get(used..).unwrap_or_default()
     }
 
+    /// The first bytes of a body whose coding was `chunked` in disguise: what they are decides. A
+    /// chunk's size in up to six digits, and a line end; or else it has no chunks.
+    pub(crate) fn maybe_chunked<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
+        let mut rest = bytes;
+        while let [byte, after @ ..] = rest {
+            let matched = usize::from(self.mine.matched);
+            let mut read = self.mine.left.to_le_bytes();
+            let known = read.get(..matched).unwrap_or_default();
+            let digits = known.iter().take_while(|one| one.is_ascii_hexdigit());
+            let fits = match (digits.count(), known.last(), byte) {
+                (1.., Some(b'\r'), b'\n') => {
+                    self.mine.phase = Phase::ChunkLine;
+                    self.mine.left = 0;
+                    let line = [known, b"\n"].concat();
+                    self.chunk_line(&line);
+                    return after;
+                }
+                (count, _, byte) if count == matched && count < 6 && byte.is_ascii_hexdigit() => {
+                    true
+                }
+                (1.., Some(last), b'\r') => *last != b'\r',
+                _ => false,
+            };
+            if !fits {
+                self.no_chunks();
+                return rest;
+            }
+            if let Some(place) = read.get_mut(matched) {
+                *place = *byte;
+            }
+            self.mine.left = u64::from_le_bytes(read);
+            self.mine.matched = self.mine.matched.wrapping_add(1);
+            rest = after;
+        }
+        rest
+    }
+
+    /// The body has no chunks, whatever its head says: what was read is its beginning.
+    pub(crate) fn no_chunks(&mut self) {
+        let read = core::mem::take(&mut self.mine.left).to_le_bytes();
+        self.mine.phase = Phase::UntilClose;
+        let known = read.get(..usize::from(self.mine.matched));
+        self.body(known.unwrap_or_default());
+    }
+
     /// The end of the body is unknown: that of a response lasts until its stream ends.
     fn body_unreadable(&mut self) {
         if self.to_server {

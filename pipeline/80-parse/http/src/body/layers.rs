@@ -22,6 +22,8 @@ pub(crate) struct Layers {
     codings: [Encoding; LAYERS_MAX],
     len: u8,
     has_too_many: bool,
+    /// A name stood among other bytes.
+    is_odd: bool,
 }
 
 impl Layers {
@@ -58,7 +60,14 @@ impl Layers {
     /// Adds the codings in a value of Content-Encoding.
     pub(crate) fn add_content(&mut self, value: &[u8]) {
         for member in members(value) {
-            self.push(encoding(member));
+            let coding = encoding(member);
+            let hidden = if coding == UNKNOWN {
+                hidden(member)
+            } else {
+                None
+            };
+            self.is_odd |= hidden.is_some();
+            self.push(hidden.unwrap_or(coding));
         }
     }
 
@@ -88,6 +97,19 @@ impl Layers {
 fn members(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     let members = value.split(|&byte| byte == b',');
     members.map(<[u8]>::trim_ascii)
+}
+
+/// The only known coding among the words of a member, which other bytes surround: some receivers
+/// see it. Whether the body is coded so shows in its first bytes.
+#[cold]
+fn hidden(member: &[u8]) -> Option<Encoding> {
+    let words = member.split(|byte| !byte.is_ascii_alphanumeric() && *byte != b'-');
+    let mut known = words.map(encoding);
+    let is_known = |coding: &Encoding| matches!(*coding, GZIP | DEFLATE);
+    let first = known.find(is_known)?;
+    known
+        .all(|other| other == first || !is_known(&other))
+        .then_some(first)
 }
 
 /// Reads one name.
@@ -127,12 +149,14 @@ impl Encodings {
     fn all(self) -> Layers {
         let mut all = self.content;
         all.has_too_many |= self.transfer.has_too_many;
+        all.is_odd |= self.transfer.is_odd;
         self.transfer.iter().for_each(|coding| all.push(coding));
         all
     }
 
     pub(crate) fn has_unknown(self) -> bool {
-        self.all().iter().any(|coding| coding == UNKNOWN)
+        let all = self.all();
+        all.is_odd || all.iter().any(|coding| coding == UNKNOWN)
     }
 
     /// Whether there are more than the maximum: then none is undone.
@@ -180,8 +204,11 @@ mod tests {
             ("none", vec![]),
             ("", vec![]),
             ("foo, gzip", vec![UNKNOWN, GZIP]),
-            ("gzip;q=1", vec![UNKNOWN]),
-            ("gzip gzip", vec![UNKNOWN]),
+            ("gzip;q=1", vec![GZIP]),
+            ("x gzip", vec![GZIP]),
+            ("\0deflate\u{a0}", vec![DEFLATE]),
+            ("gzip deflate", vec![UNKNOWN]),
+            ("br;q=1", vec![UNKNOWN]),
         ] {
             assert_eq!(listed(value), codings, "{value:?}");
         }

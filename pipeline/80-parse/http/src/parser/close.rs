@@ -30,6 +30,7 @@ impl<S: MessageSink> Turn<'_, S> {
             }
             Phase::FirstLine | Phase::Fields => self.report(Anomaly::HeadCut),
             Phase::MaybeBody => self.closed_before_body(),
+            Phase::MaybeChunked => self.no_chunks(),
             Phase::UntilClose | Phase::MaybeOmitted => {}
             Phase::Counted
             | Phase::ChunkLine

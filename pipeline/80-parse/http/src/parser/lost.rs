@@ -16,6 +16,10 @@ impl<S: MessageSink> Turn<'_, S> {
         match self.mine.phase {
             Phase::HandedOver | Phase::Closed => {}
             Phase::UntilClose => self.missing(len),
+            Phase::MaybeChunked => {
+                self.no_chunks();
+                self.missing(len);
+            }
             Phase::Counted => self.missing_of_body(len),
             Phase::ChunkData if self.mine.left >= len => {
                 self.mine.left = self.mine.left.wrapping_sub(len);

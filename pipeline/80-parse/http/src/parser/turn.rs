@@ -183,6 +183,7 @@ impl<S: MessageSink> Turn<'_, S> {
                 Phase::Between => self.between(rest),
                 Phase::FirstLine | Phase::Fields | Phase::Trailer => self.head(rest),
                 Phase::Counted => self.counted(rest),
+                Phase::MaybeChunked => self.maybe_chunked(rest),
                 Phase::ChunkLine => self.chunk_line(rest),
                 Phase::ChunkData => self.chunk_data(rest),
                 Phase::ChunkEnd => self.chunk_end(rest),

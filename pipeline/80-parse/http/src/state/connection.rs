@@ -25,6 +25,9 @@ pub(crate) enum Phase {
     MaybeFields,
     /// In a body of known length; `left` bytes of it are to come.
     Counted,
+    /// `chunked` stood there in disguise: a body, with a first chunk or not. What was read of it
+    /// is in `left`: `matched` bytes.
+    MaybeChunked,
     /// In the line before a chunk.
     ChunkLine,
     /// In a chunk; `left` bytes of it are to come.
@@ -56,6 +59,8 @@ pub(crate) struct Framing {
     pub(crate) has_length: bool,
     pub(crate) has_coding: bool,
     pub(crate) chunked: bool,
+    /// `chunked` stood there in disguise.
+    pub(crate) disguised: bool,
     /// A transfer coding was applied, and chunking was not the last one.
     pub(crate) unchunked: bool,
     pub(crate) has_host: bool,

@@ -80,7 +80,8 @@ impl ChunkLine {
                 return self.step(byte, tell);
             }
             (Place::Size, _) if self.digits == 0 => {
-                if !matches!(byte, b' ' | b'\t' | b'+') {
+                // Empty lines, too: libhtp and some clients pass over them.
+                if !matches!(byte, b' ' | b'+' | b'\t'..=b'\r') {
                     return ChunkStep::Invalid;
                 }
                 tell(Anomaly::ChunkSizeOdd);
@@ -171,7 +172,8 @@ mod tests {
             ("5\rX\r\n", Some(5), vec![ChunkReturn]),
             ("5;\rX\n", Some(5), vec![ChunkReturn, ChunkLineFeed]),
             ("5zz\r\n", Some(5), vec![ChunkSizeOdd]),
-            ("\r\n", None, vec![]),
+            ("\r\n5\r\n", Some(5), vec![ChunkSizeOdd, ChunkSizeOdd]),
+            ("\x0b5\r\n", Some(5), vec![ChunkSizeOdd]),
             ("-5\r\n", None, vec![]),
             ("zz\r\n", None, vec![]),
         ] {

@@ -8,6 +8,8 @@ use crate::anomaly::Anomaly;
 pub(crate) struct Coding {
     /// The body comes in chunks.
     pub(crate) chunked: bool,
+    /// `chunked` stands there in a form that some receivers do not recognise.
+    pub(crate) disguised: bool,
     /// Something was done to the body, and chunking was not the last of it.
     pub(crate) unchunked: bool,
     /// The deviation from the grammar.
@@ -20,6 +22,7 @@ pub(crate) fn coding(value: &[u8]) -> Coding {
     if value.eq_ignore_ascii_case(b"chunked") {
         return Coding {
             chunked: true,
+            disguised: false,
             unchunked: false,
             anomaly: None,
         };
@@ -33,11 +36,13 @@ fn read_odd(value: &[u8]) -> Coding {
         // Withdrawn by RFC 7230, but harmless: nothing was done.
         return Coding {
             chunked: false,
+            disguised: false,
             unchunked: false,
             anomaly: None,
         };
     }
     let mut chunked = false;
+    let mut disguised = false;
     let mut is_last = false;
     let mut anomaly = None;
     let members = value.split(|&byte| byte == b',').map(trimmed);
@@ -62,6 +67,7 @@ fn read_odd(value: &[u8]) -> Coding {
             anomaly = Some(Anomaly::CodingOdd);
             // Quotes, controls, parameters: some receivers see through them.
             chunked |= is_last;
+            disguised |= !is_last;
         } else if !is_known(name) {
             anomaly = anomaly.or(Some(Anomaly::CodingUnknown));
         }
@@ -71,6 +77,7 @@ fn read_odd(value: &[u8]) -> Coding {
     }
     Coding {
         chunked,
+        disguised,
         unchunked: !is_last && !value.is_empty(),
         anomaly,
     }
@@ -90,8 +97,11 @@ fn is_known(name: &[u8]) -> bool {
     .any(|known| name.eq_ignore_ascii_case(known))
 }
 
+/// Whether `chunked` stands anywhere in it, but for control bytes: libhtp finds it there.
 fn holds_chunked(member: &[u8]) -> bool {
-    member
+    let printed = member.iter().filter(|byte| !byte.is_ascii_control());
+    let printed: Vec<u8> = printed.copied().collect();
+    printed
         .windows(b"chunked".len())
         .any(|part| part.eq_ignore_ascii_case(b"chunked"))
 }
@@ -121,6 +131,7 @@ mod tests {
             (", ,chunked", true, Some(CodingOdd)),
             ("identity, chunked", true, None),
             ("", false, Some(CodingUnknown)),
+            ("chu\0nked", false, Some(CodingOdd)),
         ] {
             let found = coding(value.as_bytes());
             assert_eq!(

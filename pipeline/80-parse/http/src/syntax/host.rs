@@ -128,6 +128,18 @@ fn six_bits(letter: u8) -> Option<u32> {
     Some(u32::from(value))
 }
 
+/// Whether the scheme of an Authorization field is one of IANA's registry, or one of two that are
+/// common without that.
+pub(crate) fn is_known_scheme(value: &[u8]) -> bool {
+    let scheme = value.split(|&byte| byte == b' ' || byte == b'\t').next();
+    let scheme = scheme.unwrap_or_default();
+    let mut known = SCHEMES.split(' ');
+    known.any(|one| scheme.eq_ignore_ascii_case(one.as_bytes()))
+}
+
+const SCHEMES: &str = "Basic Bearer Concealed Digest DPoP GNAP HOBA Mutual Negotiate OAuth \
+                       PrivateToken SCRAM-SHA-1 SCRAM-SHA-256 vapid NTLM AWS4-HMAC-SHA256";
+
 #[cfg(test)]
 mod tests {
     use super::{USER_MAX, authority, basic_user, file_name, password, split_port};

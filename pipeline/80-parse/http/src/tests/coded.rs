@@ -165,11 +165,22 @@ fn lists_of_content_codings_are_undone() {
             b"hello".to_vec(),
             vec![list, "http_encoding_unknown"],
         ),
-        ("gzip;q=1", b"hello".to_vec(), vec!["http_encoding_unknown"]),
+        // A known one among other bytes is undone if the body is coded so.
+        ("gzip;q=1", hello.clone(), vec!["http_encoding_unknown"]),
+        (
+            "\u{b}gzip x",
+            hello.clone(),
+            vec!["http_control_byte", "http_encoding_unknown"],
+        ),
+        (
+            "gzip;q=1",
+            b"hello".to_vec(),
+            vec!["http_encoding_unknown", "http_encoding_invalid"],
+        ),
         (
             &many(6),
             b"hello".to_vec(),
-            vec![list, "http_encoding_unknown"],
+            vec![list, "http_encodings_too_many"],
         ),
         // Done once, said twice.
         (

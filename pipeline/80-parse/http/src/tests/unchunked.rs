@@ -104,3 +104,28 @@ fn chunked_may_stand_in_a_field_of_its_own() {
     ];
     assert_eq!(found, expected);
 }
+
+/// Some receivers see `chunked` where it is disguised: whether there are chunks shows in the first
+/// bytes of the body, however they are cut.
+#[test]
+fn what_follows_decides_where_chunked_is_disguised() {
+    for coding in ["xchunked", "\u{b}chunked", "x chunked", "chu\0nked"] {
+        for (body, got) in [
+            ("5\r\nhello\r\n0\r\n\r\n", 5),
+            ("5 apples\r\n", 10),
+            ("5", 1),
+            ("1234567\r\nx", 10),
+            ("", 0),
+        ] {
+            let head = format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: {coding}\r\n\r\n");
+            let whole = [head.as_bytes(), body.as_bytes()].concat();
+            let expected = format!("uri=/ sent=0 got={got} status=200");
+            for piece in [1, 2, 3, whole.len()] {
+                let mut turns = vec![(C, GET)];
+                turns.extend(whole.chunks(piece).map(|part| (S, part)));
+                let found = outcome(&turns);
+                assert_eq!(found.last(), Some(&expected), "{coding:?} {body:?} {piece}");
+            }
+        }
+    }
+}

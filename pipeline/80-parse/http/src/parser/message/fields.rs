@@ -5,8 +5,8 @@ use crate::anomaly::Anomaly;
 use crate::parser::turn::Turn;
 use crate::state::{Phase, Text, Transaction};
 use crate::syntax::{
-    Field, USER_MAX, authority, basic_user, coding, field, file_name, length, might_be_known,
-    split_port, trimmed,
+    Field, USER_MAX, authority, basic_user, coding, field, file_name, is_known_scheme, length,
+    might_be_known, split_port, trimmed,
 };
 use flowpin_record::MessageSink;
 use memchr::memchr;
@@ -72,6 +72,7 @@ impl<S: MessageSink> Turn<'_, S> {
         if self.options.all_fields || self.options.rules {
             self.keep_field(name, value);
         }
+        self.hidden_fields(value);
         // Some receivers drop bytes that are not allowed in names. A field hidden this way counts,
         // and is reported.
         let is_control = |byte: &u8| *byte < b' ' || *byte == 0x7f;
@@ -104,6 +105,28 @@ impl<S: MessageSink> Turn<'_, S> {
                 b'\r' => self.report(Anomaly::BareReturn),
                 b'\t' => {}
                 0x01..b' ' => self.report(Anomaly::ControlByte),
+                _ => {}
+            }
+        }
+    }
+
+    /// Some receivers end a line at a carriage return alone: codings of the body that stand behind
+    /// one count if the body is coded so.
+    pub(crate) fn hidden_fields(&mut self, line: &[u8]) {
+        for part in line.split(|&byte| byte == b'\r').skip(1) {
+            let colon = memchr(b':', part);
+            let Some((name, value)) = colon.and_then(|at| part.split_at_checked(at)) else {
+                continue;
+            };
+            let value = trimmed(value.get(1..).unwrap_or_default());
+            match field(name) {
+                Some(Field::TransferEncoding) => {
+                    let found = coding(value);
+                    self.mine.framing.disguised |= found.chunked || found.disguised;
+                }
+                Some(Field::ContentEncoding) => {
+                    self.mine.framing.encodings.content.add_content(value);
+                }
                 _ => {}
             }
         }
@@ -151,6 +174,9 @@ impl<S: MessageSink> Turn<'_, S> {
             Field::UserAgent => self.keep(Text::UserAgent, value),
             Field::Origin => self.keep(Text::Origin, value),
             Field::Authorization => {
+                if !is_known_scheme(value) {
+                    self.report(Anomaly::AuthUnknown);
+                }
                 let mut room = [0; USER_MAX];
                 if let Some(user) = basic_user(value, &mut room) {
                     self.keep(Text::User, user);
@@ -205,6 +231,7 @@ impl<S: MessageSink> Turn<'_, S> {
             framing.encodings.transfer.add_transfer(value);
         }
         framing.chunked |= found.chunked;
+        framing.disguised |= found.disguised;
         // The fields form one list, which ends with the last field.
         framing.unchunked = found.unchunked;
     }

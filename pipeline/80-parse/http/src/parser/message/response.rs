@@ -47,6 +47,7 @@ impl<S: MessageSink> Turn<'_, S> {
             transaction.status = found.status;
         }
         self.keep(Text::Reason, found.reason);
+        self.hidden_fields(line);
         self.mine.phase = Phase::Fields;
         true
     }
@@ -124,6 +125,10 @@ impl<S: MessageSink> Turn<'_, S> {
         }
         let next = if framing.chunked {
             Phase::ChunkLine
+        } else if framing.disguised && framing.length.is_none() {
+            self.mine.left = 0;
+            self.mine.matched = 0;
+            Phase::MaybeChunked
         } else {
             match framing.length {
                 Some(0) => return self.message_over(),
