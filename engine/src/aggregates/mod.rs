@@ -225,6 +225,14 @@ aggregates! {
     vlans: flowpin_totals::Vlans;
 }
 
+impl Deciders {
+    /// Where alerts of packets that belong to no connection are put, if there are rules.
+    pub(crate) fn alerts_inbox(&self) -> Option<flowpin_detect::Inbox> {
+        let alerts = self.alerts.as_ref();
+        alerts.map(|source| source.decider.inbox())
+    }
+}
+
 impl Findings {
     /// Counts connections under the names that other connections have given them.
     pub(crate) fn rename(&mut self) {

@@ -31,9 +31,11 @@ use flowpin_capture::{CaptureError, Source};
 use flowpin_config::Plan;
 use flowpin_counters::{Losses, Refusals};
 use flowpin_defrag::{Defragmenter, Inserted};
+use flowpin_detect::{Database, Inbox, PacketEvents};
 use flowpin_dispatch::{DispatchOptions, Dispatched, Dispatcher};
 use flowpin_output::{Formatter, RecordBatch};
 use flowpin_packet::{FragmentRef, Frame, PacketMeta, Piece, Tick, Timestamp};
+use std::sync::Arc;
 
 /// The destination of described packets: one worker on this thread, or the batches of several.
 pub(crate) trait Lane {
@@ -94,6 +96,11 @@ impl InputStage {
             dispatcher: Dispatcher::new(options),
             slow_path: SlowPath::new(defragmenter, kept_apart, tunnels, formatter),
         }
+    }
+
+    /// Compares rules with refused and odd packets, and puts what they alert of into the inbox.
+    pub(crate) fn examine(&mut self, rules: &Arc<Database>, inbox: Inbox) {
+        self.slow_path.rules = PacketEvents::new(rules, inbox).map(Box::new);
     }
 
     /// Reads the next piece; false at the end of the input.

@@ -90,6 +90,11 @@ impl Output {
         }
     }
 
+    /// Where alerts of packets that belong to no connection are put, if there are rules.
+    pub(crate) fn alerts_inbox(&self) -> Option<flowpin_detect::Inbox> {
+        self.deciders.alerts_inbox()
+    }
+
     /// From here on it is measured what merging and writing take.
     pub(crate) fn measure(&mut self) {
         self.busy = Some(Busy::default());

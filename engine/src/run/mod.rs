@@ -276,7 +276,11 @@ fn run_into(
         progress.note(&format!("capturing from {}", names.join(", ")));
     }
     progress.started();
-    let input = InputStage::new(plan, options, source);
+    let mut input = InputStage::new(plan, options, source);
+    let rules = known.and_then(|known| known.detect.as_ref());
+    if let (Some(rules), Some(inbox)) = (rules, output.alerts_inbox()) {
+        input.examine(rules, inbox);
+    }
     let seen = Seen {
         control,
         progress,

@@ -10,7 +10,7 @@ use super::context::{Cause, Context};
 use super::limit::Keys;
 use core::net::IpAddr;
 use flowpin_counters::Losses;
-use flowpin_detect::{Detector, Ends, Found, Packet, Tap};
+use flowpin_detect::{Detector, Ends, Found, Odd, Packet, Tap};
 use flowpin_dispatch::TunnelLayer;
 use flowpin_memory::{Budget, Pool};
 use flowpin_packet::{FrameBytes, PacketFlags, PacketMeta, Shard, TunnelKind};
@@ -110,6 +110,12 @@ impl Rules {
     /// A stream has a gap, or has ended.
     pub(super) fn stop(&mut self, handle: u32, ends: &Ends, to_server: bool) {
         self.detector.stop(handle, ends, to_server, &mut self.found);
+    }
+
+    /// A segment is odd, or bytes of a stream are missing.
+    pub(super) fn odd(&mut self, handle: u32, ends: &Ends, odd: Odd, to_server: bool) {
+        let found = &mut self.found;
+        self.detector.odd(handle, ends, odd, Some(to_server), found);
     }
 
     /// What the parser has said.

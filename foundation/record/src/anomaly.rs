@@ -32,4 +32,6 @@ pub struct AppEvent {
     pub in_tools: &'static ToolNames,
     /// The event: lower case, words joined by `_`.
     pub name: &'static str,
+    /// Where what shows it was sent; none if the connection's end shows it.
+    pub to_server: Option<bool>,
 }

@@ -14,6 +14,7 @@ mod community_id;
 mod conn;
 mod conn_columns;
 mod data_channel;
+mod event_names;
 mod flood;
 mod host_pair;
 mod key;
@@ -40,6 +41,10 @@ pub use conn::{
 };
 pub use conn_columns::ConnRow;
 pub use data_channel::DataChannel;
+pub use event_names::{
+    EventName, Sender, is_packet_event, knows_packet_event, message_event, messages_of_event,
+    packet_event, segment_event, segment_of_event,
+};
 pub use flood::{FloodKind, FloodRecord};
 pub use host_pair::{HostPairRecord, PairConnection, Sent};
 pub use key::{RecordKey, RecordSink};

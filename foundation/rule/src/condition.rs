@@ -52,6 +52,8 @@ pub enum Condition {
         /// It must not be this one.
         negated: bool,
     },
+    /// Something odd about a packet, a segment or a message, by Suricata's name.
+    Event(EventOf, String),
     /// A flowbit of the connection.
     FlowBit(BitAction, Vec<u16>),
     /// A number of the connection.
@@ -74,6 +76,20 @@ pub enum Condition {
         /// Seconds that a bit that is set lasts.
         expire_s: u32,
     },
+}
+
+/// The event that bytes of a stream are missing: `stream-event` knows it beside those of segments.
+pub const SEQUENCE_GAP: &str = "reassembly_seq_gap";
+
+/// What an event is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EventOf {
+    /// A packet's headers (`decode-event`).
+    Packet,
+    /// A TCP segment, by what came before it (`stream-event`).
+    Segment,
+    /// A message (`app-layer-event`).
+    Message,
 }
 
 /// The other number of `flowint`.

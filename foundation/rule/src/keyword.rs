@@ -176,6 +176,19 @@ pub static KEYWORDS: &[Keyword] = &[
         "Bytes of frames to the client so far.",
     ),
     of("app-layer-protocol", "What the connection speaks."),
+    of(
+        "app-layer-event",
+        "Something odd about a message, by Suricata's name.",
+    ),
+    of(
+        "decode-event",
+        "Something odd about a packet's headers, by Suricata's name.",
+    ),
+    of("engine-event", "As `decode-event`."),
+    of(
+        "stream-event",
+        "Something odd about a TCP segment, or missing bytes, by Suricata's name.",
+    ),
     of("flowbits", "Bits of the connection."),
     of("flowint", "Numbers of the connection."),
     of(

@@ -25,8 +25,8 @@ pub use address::{AddressSet, PortSet};
 pub use buffer::{Buffer, BufferId, BufferSource, HttpPart, PacketHeader, buffer};
 pub use buffers::BUFFERS;
 pub use condition::{
-    BitAction, Condition, Count, CountKind, FlagsCheck, FlowCheck, FlowSide, FragmentCheck, IntOp,
-    Track, Variant,
+    BitAction, Condition, Count, CountKind, EventOf, FlagsCheck, FlowCheck, FlowSide,
+    FragmentCheck, IntOp, SEQUENCE_GAP, Track, Variant,
 };
 pub use keyword::{KEYWORDS, Keyword, Status, keyword, refused};
 pub use number::NumberCheck;

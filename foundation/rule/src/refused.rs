@@ -124,8 +124,8 @@ pub(crate) static REFUSED: &[(&str, &[&str])] = &[
     ("Rules do not read WebSocket frames yet.", &[
         "websocket.flags", "websocket.mask", "websocket.opcode", "websocket.payload",
     ]),
-    ("Events of the decoder, of streams and of parsers have no numbers here.", &[
-        "app-layer-event", "decode-event", "stream-event", "app-layer-state", "engine-event",
+    ("It is about how Suricata works inside.", &[
+        "app-layer-state", "detect-event",
     ]),
     ("Files have no names, sizes or hashes for rules yet.", &[
         "filemd5", "file.name", "filename", "fileext", "filesha256", "filesize", "file.magic",

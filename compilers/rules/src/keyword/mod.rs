@@ -2,6 +2,7 @@
 
 mod bytes;
 mod content;
+mod event;
 mod meta;
 mod numbers;
 mod packet;
@@ -62,6 +63,9 @@ pub(crate) fn read(
             }
             builder.set_absent(absent);
             Ok(())
+        }
+        "app-layer-event" | "decode-event" | "engine-event" | "stream-event" => {
+            event::read(builder, &option)
         }
         "flowbits" | "flowint" | "xbits" | "hostbits" | "threshold" | "detection_filter" => {
             state::read(builder, &option)

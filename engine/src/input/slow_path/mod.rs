@@ -8,6 +8,7 @@ use crate::input::tunnels::Tunnels;
 use core::net::IpAddr;
 use flowpin_counters::Losses;
 use flowpin_defrag::{Defragmenter, Inserted, Oddities};
+use flowpin_detect::{PacketEvents, Seen};
 use flowpin_dispatch::{Dispatched, Dispatcher};
 use flowpin_output::{Formatter, RecordBatch};
 use flowpin_packet::{
@@ -25,6 +26,8 @@ pub(crate) struct SlowPath {
     kept_apart: KeptApart,
     pub(crate) anomalies: Anomalies,
     pub(crate) tunnels: Tunnels,
+    /// Rules on refused and odd packets.
+    pub(crate) rules: Option<Box<PacketEvents>>,
     pub(crate) formatter: Formatter,
     pub(crate) losses: Losses,
     /// Datagrams that were refused after reassembly.
@@ -53,6 +56,7 @@ impl SlowPath {
             kept_apart,
             anomalies: Anomalies::new(),
             tunnels,
+            rules: None,
             formatter,
             losses: Losses::default(),
             datagrams_refused: 0,
@@ -139,6 +143,9 @@ impl SlowPath {
     pub(crate) fn losses(&self) -> Losses {
         let mut losses = self.losses;
         losses.add(&self.defragmenter.stats().losses);
+        if let Some(rules) = &self.rules {
+            losses.add(rules.losses());
+        }
         losses
     }
 
@@ -188,6 +195,14 @@ impl SlowPath {
     }
 
     fn report(&mut self, what: Malformed, arrival: Arrival, addresses: Option<(IpAddr, IpAddr)>) {
+        if let Some(rules) = &mut self.rules {
+            let seen = Seen {
+                number: arrival.number,
+                time: arrival.time,
+                stream_time: arrival.stream_time,
+            };
+            rules.packet(what, addresses, &seen);
+        }
         let oddity = Oddity {
             what,
             time: arrival.time,

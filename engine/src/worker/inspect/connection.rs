@@ -63,7 +63,7 @@ impl<'a, S: RecordSink> Connection<'a, S> {
             Event::Reset => self.release_idle_parser(),
             Event::Reopened(was_reported) => self.reopen(at.to_server, was_reported),
             // For rules alone.
-            Event::Packet(_) => {}
+            Event::Packet(_) | Event::Odd(_) => {}
         }
     }
 

@@ -40,6 +40,8 @@ pub(super) enum Event {
     Reopened(bool),
     /// A packet, which rules have kept under this number.
     Packet(u32),
+    /// A segment is odd.
+    Odd(Anomaly),
 }
 
 impl Event {
@@ -241,7 +243,7 @@ impl<S: RecordSink, A> Feed<'_, S, A> {
             (Occasion::Packet(sighting), _) => inspect.push(at, event, Cause::of(sighting.meta)),
             // The connection has ended anyway.
             (Occasion::End(..), Event::Over | Event::Reset | Event::Reopened(_)) => {}
-            (Occasion::End(..), Event::Packet(_)) => {}
+            (Occasion::End(..), Event::Packet(_) | Event::Odd(_)) => {}
             (Occasion::End(record, key), _) => {
                 let context = Context::of_end(record, key, self.sink);
                 inspect.take(at, event, &NO_FRAMES, context);
@@ -310,6 +312,14 @@ impl<S: RecordSink, A: FnMut(Span, Anomaly, &mut S)> StreamConsumer for Feed<'_,
 
     fn anomaly(&mut self, at: Span, what: Anomaly) {
         (self.on_anomaly)(at, what, self.sink);
+        // Another connection may have to make room: not this packet's doing.
+        let is_own = match self.occasion {
+            Occasion::Packet(sighting) => at.handle == sighting.handle,
+            Occasion::End(..) => false,
+        };
+        if is_own && self.inspect.as_ref().is_some_and(|one| one.has_rules()) {
+            self.enter(at, Event::Odd(what));
+        }
     }
 }
 

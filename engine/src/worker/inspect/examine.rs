@@ -2,7 +2,8 @@
 
 use super::connection::Connection;
 use super::events::Event;
-use flowpin_detect::Ends;
+use crate::worker::stages::reason;
+use flowpin_detect::{Ends, Odd};
 use flowpin_packet::FrameBytes;
 use flowpin_reassembly::Span;
 use flowpin_record::{App, RecordSink};
@@ -23,6 +24,11 @@ impl<S: RecordSink> Connection<'_, S> {
         }
         self.take_alone(at, event, frames);
         self.examine_messages();
+        match event {
+            Event::Gap(_) => self.examine_odd(at.to_server, Odd::Gap),
+            Event::Odd(what) => self.examine_odd(at.to_server, Odd::Segment(reason(what))),
+            _ => {}
+        }
         if let Event::Packet(nth) = event {
             self.identify_for_rules();
             let ends = self.ends();
@@ -43,6 +49,16 @@ impl<S: RecordSink> Connection<'_, S> {
         let ends = self.ends();
         if let Some(rules) = &mut self.rules {
             rules.bytes(self.handle, &ends, (at.to_server, at.offset), bytes);
+        }
+        self.hand_on();
+    }
+
+    #[cold]
+    fn examine_odd(&mut self, to_server: bool, odd: Odd) {
+        self.identify_for_rules();
+        let ends = self.ends();
+        if let Some(rules) = &mut self.rules {
+            rules.odd(self.handle, &ends, odd, to_server);
         }
         self.hand_on();
     }

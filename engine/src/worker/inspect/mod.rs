@@ -137,6 +137,11 @@ impl Inspect {
         }
     }
 
+    /// Whether there are rules.
+    pub(super) const fn has_rules(&self) -> bool {
+        self.rules.is_some()
+    }
+
     /// Whether a consumer wants a connection's events.
     #[inline]
     pub(super) fn is_wanted(&self, handle: u32) -> bool {

@@ -37,7 +37,7 @@ impl Parse {
         bytes: &[u8],
         context: &mut Context<'_, S>,
     ) -> Next {
-        let Some(mut call) = self.call(binding, context) else {
+        let Some(mut call) = self.call(binding, Some(at.to_server), context) else {
             return Next::Nothing;
         };
         let (expected, _) = pass(call.next, at, bytes.len() as u64);
@@ -67,7 +67,7 @@ impl Parse {
         len: u64,
         context: &mut Context<'_, S>,
     ) -> Next {
-        let Some(mut call) = self.call(binding, context) else {
+        let Some(mut call) = self.call(binding, Some(at.to_server), context) else {
             return Next::Nothing;
         };
         let (expected, end) = pass(call.next, at, len);
@@ -94,7 +94,7 @@ impl Parse {
         to_server: bool,
         context: &mut Context<'_, S>,
     ) -> Next {
-        let Some(mut call) = self.call(binding, context) else {
+        let Some(mut call) = self.call(binding, Some(to_server), context) else {
             return Next::Nothing;
         };
         let (parsers, time, outlet) = (call.parsers, call.time, &mut call.outlet);
@@ -109,7 +109,7 @@ impl Parse {
         payload: (&[u8], usize),
         context: &mut Context<'_, S>,
     ) -> Next {
-        let Some(mut call) = self.call(binding, context) else {
+        let Some(mut call) = self.call(binding, Some(to_server), context) else {
             return Next::Nothing;
         };
         let (parsers, time, outlet) = (call.parsers, call.time, &mut call.outlet);
@@ -141,17 +141,18 @@ impl Parse {
     }
 
     fn end_parser<S: RecordSink>(&mut self, binding: Binding, context: &mut Context<'_, S>) {
-        if let Some(mut call) = self.call(binding, context) {
+        if let Some(mut call) = self.call(binding, None, context) {
             let (parsers, time, outlet) = (call.parsers, call.time, &mut call.outlet);
             call!(&mut parsers, call.handle, end(time, outlet), else ());
         }
     }
 
-    /// Prepares a call of a connection's parser.
+    /// Prepares a call of a connection's parser; `to_server`: where its input was sent.
     #[inline]
     fn call<'a, 't, S: RecordSink>(
         &'a mut self,
         binding: Binding,
+        to_server: Option<bool>,
         context: &'a mut Context<'t, S>,
     ) -> Option<Call<'a, 't, S>> {
         let Called {
@@ -173,6 +174,7 @@ impl Parse {
                 places,
                 numbering,
                 shard,
+                to_server,
                 context,
             },
         })

@@ -88,6 +88,8 @@ pub(super) struct Outlet<'a, 't, S> {
     pub(super) places: Places<'a>,
     pub(super) numbering: &'a mut Numbering,
     pub(super) shard: Shard,
+    /// Where the parser's input was sent; none at the connection's end.
+    pub(super) to_server: Option<bool>,
     pub(super) context: &'a mut Context<'t, S>,
 }
 
@@ -139,6 +141,9 @@ impl<S: RecordSink> MessageSink for Outlet<'_, '_, S> {
     }
 
     fn anomaly(&mut self, event: &'static str) {
+        if let Some(tap) = &mut self.ledger.tap {
+            tap.anomaly(event, self.to_server);
+        }
         let cause = self.context.cause;
         let Some(suppressed) = self.ledger.allow(&cause, self.shard) else {
             self.ledger.losses.count(Loss::AnomaliesSuppressed, 1);
@@ -155,6 +160,7 @@ impl<S: RecordSink> MessageSink for Outlet<'_, '_, S> {
                 protocol: place.app,
                 in_tools: place.in_tools,
                 name: event,
+                to_server: self.to_server,
             }),
             addresses: Some((place.client.address, place.server.address)),
             connection: Some((place.uid, place.client.port, place.server.port)),

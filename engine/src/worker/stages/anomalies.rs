@@ -72,7 +72,8 @@ impl Anomalies {
     }
 }
 
-const fn reason(what: Anomaly) -> Reason {
+/// What an anomaly of streams is in records.
+pub(in crate::worker) const fn reason(what: Anomaly) -> Reason {
     match what {
         Anomaly::OverlapDiffers => Reason::OverlapDiffers,
         Anomaly::SynInConnection => Reason::SynInConnection,

@@ -27,6 +27,7 @@ use crate::worker::context::{Cause, Context};
 use crate::worker::identify::IdentifyRules;
 use crate::worker::inspect::{self, FastPath, Feed, Inspect, Occasion};
 use anomalies::Anomalies;
+pub(in crate::worker) use anomalies::reason;
 use flowpin_config::Plan;
 use flowpin_counters::Losses;
 use flowpin_flow::{Event, FlowObserver, Sighting, Table};

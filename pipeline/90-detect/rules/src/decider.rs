@@ -1,6 +1,7 @@
 //! Which alerts become records: decided in the order of keys.
 
 use crate::alert::{ALERT, AlertNews, Candidate, values};
+use crate::connection::Inbox;
 use crate::count::{Hosts, Of};
 use core::net::IpAddr;
 use flowpin_aggregate::{Decider, Emit};
@@ -16,6 +17,8 @@ pub struct AlertDecider {
     set: Arc<RuleSet>,
     /// Waits until no worker can deliver anything before it.
     waiting: BTreeMap<RecordKey, Candidate>,
+    /// Alerts of packets that belong to no connection.
+    inbox: Inbox,
     hosts: Hosts,
     counts: BTreeMap<u32, u64>,
 }
@@ -25,9 +28,15 @@ impl AlertDecider {
         Self {
             set,
             waiting: BTreeMap::new(),
+            inbox: Inbox::default(),
             hosts: Hosts::default(),
             counts: BTreeMap::new(),
         }
+    }
+
+    /// Where the input stage puts alerts of packets that belong to no connection.
+    pub fn inbox(&self) -> Inbox {
+        self.inbox.clone()
     }
 
     /// Whether a rule that fits becomes a record; what it changes of hosts is changed.
@@ -97,6 +106,8 @@ impl Decider for AlertDecider {
 
     fn decide(&mut self, delivered: RecordKey, out: &mut impl Emit) -> RecordKey {
         let set = Arc::clone(&self.set);
+        let of_packets = self.inbox.take().into_iter();
+        self.waiting.extend(of_packets.map(|one| (one.key, one)));
         while let Some(entry) = self.waiting.first_entry() {
             if *entry.key() > delivered {
                 break;

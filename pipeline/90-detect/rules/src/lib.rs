@@ -27,8 +27,8 @@ mod evaluate;
 mod tap;
 
 pub use alert::{ALERT, AlertNews, AlertObserver};
-pub use connection::{CONNECTION_BYTES, Detector, Ends, Found, Packet};
-pub use database::{Database, Explained};
+pub use connection::{CONNECTION_BYTES, Detector, Ends, Found, Inbox, Packet, PacketEvents, Seen};
+pub use database::{Database, Explained, Odd};
 pub use decider::{AlertCounts, AlertDecider, Counted};
 pub use tap::Tap;
 

@@ -51,6 +51,8 @@ pub(crate) enum Item {
     /// A field of HTTP: whether of the request, its name and value.
     Field(bool, Range<usize>, Range<usize>),
     FileData(u64, Range<usize>),
+    /// Something odd, by our name, and where what shows it was sent.
+    Anomaly(&'static str, Option<bool>),
     Message {
         protocol: &'static str,
         from_server: bool,
@@ -151,6 +153,13 @@ impl Tap {
             let kept = self.keep(bytes);
             let item = kept.map(|kept| Item::Value(Which::Buffer(buffer), kept));
             self.items.extend(item);
+        }
+    }
+
+    /// Something is odd about what a side sends: to the server, or to the client.
+    pub fn anomaly(&mut self, event: &'static str, to_server: Option<bool>) {
+        if self.database.events.knows_message(event) {
+            self.items.push(Item::Anomaly(event, to_server));
         }
     }
 

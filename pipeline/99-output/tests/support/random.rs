@@ -100,6 +100,7 @@ impl Random {
                 protocol: "http",
                 in_tools: ToolNames::of("http"),
                 name: "http_body_cut",
+                to_server: Some(false),
             }),
             addresses: (self.below(2) == 0).then(|| (self.address(false), self.address(true))),
             connection: (self.below(2) == 0).then(|| (Uid(self.next()), 7, 65_535)),

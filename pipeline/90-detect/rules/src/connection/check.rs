@@ -143,6 +143,7 @@ fn condition_holds(
                 *check,
             )
         }
+        Condition::Event(of, name) => occasion.odd.is_some_and(|odd| odd.is(*of, name)),
         // Among the bits of what the connection speaks; at the merge.
         Condition::AppProtocol { .. } | Condition::HostBit { .. } => true,
         Condition::FlowBit(BitAction::IsSet, bits) => {

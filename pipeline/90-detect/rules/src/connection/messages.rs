@@ -4,7 +4,7 @@ use super::http::{Field, Texts, part};
 use super::occasion::{Message, Occasion};
 use super::state::Connection;
 use super::{Detector, Ends, Found};
-use crate::database::is_body;
+use crate::database::{Odd, is_body};
 use crate::tap::{HttpText, Item, Tap, Which};
 use flowpin_counters::Loss;
 use flowpin_rule::{BufferId, BufferSource, HttpPart};
@@ -18,6 +18,10 @@ impl Detector {
         for (at, item) in tap.items.iter().enumerate() {
             match item {
                 Item::FileData(number, range) => self.body(handle, *number, tap.bytes(range)),
+                &Item::Anomaly(own, to_server) => {
+                    let odd = Odd::Message(own, to_server);
+                    self.odd(handle, ends, odd, to_server, found);
+                }
                 Item::Message {
                     protocol,
                     from_server,

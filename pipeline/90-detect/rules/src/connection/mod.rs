@@ -12,12 +12,14 @@
 
 mod bodies;
 mod check;
+mod events;
 mod http;
 mod messages;
 mod occasion;
 mod packet;
 mod state;
 
+pub use events::{Inbox, PacketEvents, Seen};
 pub use packet::Packet;
 
 use crate::database::Database;

@@ -3,7 +3,7 @@
 use super::check::fits;
 use super::state::{Connection, Hits};
 use super::{Ends, Found, Packet};
-use crate::database::{Compiled, Database, Group, Place, Text, fold_into};
+use crate::database::{Compiled, Database, Group, Odd, Place, Text, fold_into};
 use crate::evaluate::{Steps, Variables, holds, transform::transform};
 use core::net::IpAddr;
 use flowpin_counters::{Loss, Losses};
@@ -21,6 +21,8 @@ pub(super) struct Occasion<'a> {
     /// Where the window begins in the stream.
     pub(super) stream: Option<u64>,
     pub(super) message: Option<&'a Message<'a>>,
+    /// What is odd, if that is the occasion.
+    pub(super) odd: Option<Odd>,
 }
 
 /// The buffers of a message in one direction.
@@ -40,6 +42,7 @@ impl<'a> Occasion<'a> {
             payload: &[],
             stream: None,
             message: None,
+            odd: None,
         }
     }
 

@@ -9,6 +9,7 @@
 
 mod addresses;
 mod anchored;
+mod events;
 mod far;
 mod fast;
 mod group;
@@ -16,6 +17,8 @@ mod order;
 mod ports;
 mod search;
 
+pub(crate) use events::Events;
+pub use events::Odd;
 pub(crate) use far::Place;
 pub(crate) use group::{Group, is_body};
 pub(crate) use search::{Text, fold_into};
@@ -51,6 +54,8 @@ pub struct Database {
     pub(crate) messages: BTreeMap<&'static str, [Vec<u32>; 2]>,
     /// Buffers that rules examine.
     pub(crate) used: BTreeSet<BufferId>,
+    /// Rules about what is odd.
+    pub(crate) events: Events,
     /// Rules that cannot be evaluated: which of the set, and why.
     refused: Vec<(usize, String)>,
 }
@@ -97,6 +102,8 @@ pub(crate) struct Kind {
     pub(crate) streams: bool,
     /// Messages.
     pub(crate) messages: bool,
+    /// What is odd.
+    pub(crate) events: bool,
 }
 
 impl Database {
@@ -117,11 +124,14 @@ impl Database {
         refused.sort();
         let mut grouping = Grouping::default();
         let mut used = BTreeSet::new();
+        let mut events = Events::default();
         for (at, compiled) in (0..).zip(&rules) {
             let rule = set.rules.get(compiled.number as usize);
             let Some(rule) = rule else { continue };
             used.extend(compiled.inspections.iter().map(|one| one.buffer));
-            grouping.add(at, compiled, rule);
+            if !events.add(at, rule) {
+                grouping.add(at, compiled, rule);
+            }
         }
         let grouped = grouping.finish(&set, &rules);
         Self {
@@ -135,6 +145,7 @@ impl Database {
             buffers: grouped.buffers,
             messages: grouped.messages,
             used,
+            events,
             refused,
             set,
         }
@@ -201,6 +212,7 @@ impl Database {
             (kind.datagrams, "packets of UDP and others"),
             (kind.streams, "streams"),
             (kind.messages, "messages"),
+            (kind.events, "what is odd, by its name"),
         ] {
             compared.extend(is_so.then_some(what));
         }
@@ -248,6 +260,16 @@ fn prepare(number: usize, rule: &Rule, apps: &mut Vec<String>) -> Result<Compile
         Condition::FlowInt { operation, .. } => !operation.asks(),
         _ => false,
     });
+    let is_of_message = |one: &flowpin_rule::Inspection| {
+        !matches!(
+            one.buffer.info().source,
+            BufferSource::Payload | BufferSource::Header(_)
+        )
+    };
+    if events::event(rule).is_some() && rule.inspections.iter().any(is_of_message) {
+        let why = "it asks for an event, and examines a message";
+        return Err(why.to_owned());
+    }
     if reads_hosts && writes_connection {
         let why = "it asks for a bit of a host, and changes its connection's state by the answer";
         return Err(why.to_owned());
@@ -280,7 +302,12 @@ fn prepare(number: usize, rule: &Rule, apps: &mut Vec<String>) -> Result<Compile
             Condition::AppProtocol {
                 name,
                 negated: false,
-            } => spoken &= bits(name)?,
+            } => {
+                spoken &= bits(name)?;
+                if spoken == 0 {
+                    return Err("no connection speaks all the protocols that it names".to_owned());
+                }
+            }
             Condition::AppProtocol {
                 name,
                 negated: true,
@@ -317,6 +344,12 @@ fn kind(rule: &Rule) -> Kind {
             BufferSource::Payload | BufferSource::Header(_)
         )
     };
+    if events::event(rule).is_some() {
+        return Kind {
+            events: true,
+            ..Kind::default()
+        };
+    }
     if rule.inspections.iter().any(is_message) {
         return Kind {
             messages: true,

@@ -196,14 +196,19 @@ const ANOMALY: &[(&str, &str)] = &[
     ),
     (
         "anomaly.event",
-        "`decoder.` and the layer, or `stream`; `.`, what was wrong. Of `applayer`: the \
-         protocol, `_`, what was wrong; protocols' pages list them.",
+        "Suricata's name where it knows the same thing; elsewhere `decoder.` or `stream.` and \
+         what follows in `flowpin.name`.",
     ),
     (
         "anomaly.layer",
         "`proto_parser`; of `applayer` only, which has no `flowpin.offset`.",
     ),
     ("anomaly.app_proto", "The application protocol, likewise."),
+    (
+        "flowpin.name",
+        "Our name: the layer, `.`, what was wrong. Of `applayer`: the protocol, `_`, what was \
+         wrong; protocols' pages list them.",
+    ),
     (
         "flowpin.offset",
         "Where, in bytes from the start of that layer.",

@@ -16,8 +16,8 @@ use crate::text::{DateCache, Line};
 use core::net::IpAddr;
 use flowpin_packet::{Layer, Timestamp};
 use flowpin_record::{
-    AnomalyRecord, CommunityId, ConnRecord, Direction, RecordEndpoint, RecordKey, TunnelRecord,
-    Uid, has_ports,
+    AnomalyRecord, CommunityId, ConnRecord, Direction, EventName, RecordEndpoint, RecordKey,
+    TunnelRecord, Uid, has_ports,
 };
 use words::{
     CONFIDENCES, CONN_STATES, END_REASONS, EVE_REASONS, FLOW_STATES, PROTOCOLS, TCP_STATES,
@@ -303,27 +303,46 @@ pub(super) fn anomaly(line: &mut Line<'_>, dates: &mut DateCache, record: &Anoma
     line.put(b",\"anomaly\":{\"type\":\"");
     if let Some(app) = &record.app {
         line.put(b"applayer\",\"event\":\"");
-        line.put_str(app.name);
+        put_event(line, record, app.name);
         line.put(b"\",\"layer\":\"proto_parser\",\"app_proto\":\"");
         line.put_str(app.in_tools.suricata(6));
-        line.put(b"\"},\"flowpin\":{\"suppressed\":");
+        line.put(b"\"},\"flowpin\":{\"name\":\"");
+        line.put_str(app.name);
+        line.put(b"\",\"suppressed\":");
         line.put_u64(record.suppressed);
         line.put(b"}}\n");
         return;
     }
+    let (layer, reason) = (record.what.layer.name(), record.what.reason.name());
     if record.what.layer == Layer::Stream {
-        line.put(b"stream\",\"event\":\"");
+        line.put(b"stream\",\"event\":\"stream.");
+        put_event(line, record, reason);
     } else {
         line.put(b"decode\",\"event\":\"decoder.");
+        if EventName::of(record).is_none() {
+            line.put_str(layer);
+            line.put(b".");
+        }
+        put_event(line, record, reason);
     }
-    line.put_str(record.what.layer.name());
+    line.put(b"\"},\"flowpin\":{\"name\":\"");
+    line.put_str(layer);
     line.put(b".");
-    line.put_str(record.what.reason.name());
-    line.put(b"\"},\"flowpin\":{\"offset\":");
+    line.put_str(reason);
+    line.put(b"\",\"offset\":");
     line.put_u64(u64::from(record.what.offset));
     line.put(b",\"suppressed\":");
     line.put_u64(record.suppressed);
     line.put(b"}}\n");
+}
+
+/// Suricata's name of an anomaly, or ours.
+fn put_event(line: &mut Line<'_>, record: &AnomalyRecord, own: &str) {
+    match EventName::of(record) {
+        Some(event) if event.is_capital => line.put_str(&event.name.to_ascii_uppercase()),
+        Some(event) => line.put_str(event.name),
+        None => line.put_str(own),
+    }
 }
 
 /// Appends a `tunnel` event.

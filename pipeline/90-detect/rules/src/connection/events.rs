@@ -1,0 +1,184 @@
+//! What is odd as an occasion for rules: of a connection, and of packets that belong to none.
+
+use super::occasion::{Occasion, Scratch};
+use super::state::Connection;
+use super::{Detector, Ends, Found};
+use crate::alert::Candidate;
+use crate::database::{Database, Odd};
+use core::net::IpAddr;
+use flowpin_counters::Losses;
+use flowpin_packet::{Malformed, Timestamp};
+use flowpin_record::{MessagePlace, RecordEndpoint, RecordKey, ToolNames, Uid};
+use std::sync::{Arc, Mutex, PoisonError};
+
+impl Detector {
+    /// Something odd has happened on a connection; `to_server`: where what shows it was sent.
+    #[cold]
+    pub fn odd(
+        &mut self,
+        handle: u32,
+        ends: &Ends,
+        odd: Odd,
+        to_server: Option<bool>,
+        found: &mut Vec<Found>,
+    ) {
+        let Some(connection) = self.connections.get_mut(handle) else {
+            return;
+        };
+        if connection.has(Connection::PASSED) {
+            return;
+        }
+        let (scratch, losses) = (&mut self.scratch, &mut self.losses);
+        evaluate(
+            (&self.database, scratch, losses),
+            connection,
+            ends,
+            (odd, to_server),
+            found,
+        );
+    }
+}
+
+/// Where alerts of packets that belong to no connection wait for their decision.
+///
+/// They are there before any worker has handed over what came behind them: it has from the input
+/// stage, which has put them here before.
+#[derive(Clone, Debug, Default)]
+pub struct Inbox(Arc<Mutex<Vec<Candidate>>>);
+
+impl Inbox {
+    pub(crate) fn take(&self) -> Vec<Candidate> {
+        core::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn put(&self, all: impl Iterator<Item = Candidate>) {
+        let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        waiting.extend(all);
+    }
+}
+
+/// Rules on packets that were refused, or that are odd: they belong to no connection.
+#[derive(Debug)]
+pub struct PacketEvents {
+    database: Arc<Database>,
+    scratch: Scratch,
+    losses: Losses,
+    found: Vec<Found>,
+    inbox: Inbox,
+    /// The packet that alerts were of last, and how many.
+    last: (u64, u32),
+}
+
+/// When a packet was captured.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen {
+    /// Its number in the input.
+    pub number: u64,
+    /// Its time.
+    pub time: Timestamp,
+    /// Stream time.
+    pub stream_time: Timestamp,
+}
+
+impl PacketEvents {
+    /// For the rules of a database; none if they ask for no such thing.
+    pub fn new(database: &Arc<Database>, inbox: Inbox) -> Option<Self> {
+        database.events.have_packets().then(|| Self {
+            scratch: Scratch::new(database.rules.len()),
+            losses: Losses::default(),
+            database: Arc::clone(database),
+            found: Vec::new(),
+            inbox,
+            last: (0, 0),
+        })
+    }
+
+    /// A packet; its addresses, where they are legible.
+    #[cold]
+    pub fn packet(&mut self, what: Malformed, addresses: Option<(IpAddr, IpAddr)>, seen: &Seen) {
+        let (from, to) = addresses.unwrap_or((NO_ADDRESS, NO_ADDRESS));
+        let ends = Ends {
+            protocol: 0,
+            client: (from, 0),
+            server: (to, 0),
+        };
+        let odd = Odd::Packet(what, from.is_ipv6());
+        let by = (&*self.database, &mut self.scratch, &mut self.losses);
+        let found = &mut self.found;
+        evaluate(by, &mut Connection::default(), &ends, (odd, None), found);
+        if found.is_empty() {
+            return;
+        }
+        let end = |address| RecordEndpoint { address, port: 0 };
+        let place = MessagePlace {
+            time: seen.time,
+            uid: Uid(0),
+            protocol: 0,
+            client: end(from),
+            server: end(to),
+            vlans: [NO_VLAN; 2],
+            app: "",
+            in_tools: ToolNames::NONE,
+            transaction: 0,
+            packet_number: Some(seen.number),
+        };
+        let last = &mut self.last;
+        self.inbox.put(found.drain(..).map(|one| {
+            let before = if last.0 == seen.number { last.1 } else { 0 };
+            *last = (seen.number, before + 1);
+            Candidate {
+                key: RecordKey {
+                    time: seen.stream_time,
+                    number: seen.number,
+                    ordinal: ORDINAL + before,
+                },
+                place,
+                rule: one.rule,
+                to_server: one.to_server,
+                shown: one.shown,
+            }
+        }));
+    }
+
+    /// What was lost.
+    pub const fn losses(&self) -> &Losses {
+        &self.losses
+    }
+}
+
+/// Compares the rules that ask for what has happened: those about one direction alone where that
+/// is where what shows it was sent, or where that is not known.
+fn evaluate(
+    (database, scratch, losses): (&Database, &mut Scratch, &mut Losses),
+    connection: &mut Connection,
+    ends: &Ends,
+    (odd, to_server): (Odd, Option<bool>),
+    found: &mut Vec<Found>,
+) {
+    for side in [true, false] {
+        scratch.begin();
+        for rule in database.events.rules(odd) {
+            let wanted = database
+                .rules
+                .get(rule as usize)
+                .and_then(|one| one.direction);
+            if wanted.or(to_server).unwrap_or(true) == side
+                && (wanted.is_none() || to_server.is_none_or(|sent| sent == side))
+            {
+                scratch.add(rule);
+            }
+        }
+        let occasion = Occasion {
+            odd: Some(odd),
+            ..Occasion::new(ends, side)
+        };
+        scratch.evaluate(database, connection, &occasion, losses, found);
+    }
+}
+
+/// Behind all other records of a packet but what a worker finds in it.
+const ORDINAL: u32 = 5 << 29;
+/// No tag.
+const NO_VLAN: u16 = u16::MAX;
+/// Of a packet whose addresses are not legible.
+const NO_ADDRESS: IpAddr = IpAddr::V4(core::net::Ipv4Addr::UNSPECIFIED);
