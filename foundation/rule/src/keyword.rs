@@ -129,6 +129,15 @@ pub static KEYWORDS: &[Keyword] = &[
     of("url_decode", "Transform: `%XX` and `+` decoded."),
     of("xor", "Transform: combined with the bytes of a key."),
     of("from_base64", "Transform: Base64 decoded."),
+    of("gunzip", "Transform: gzip decoded."),
+    of("zlib_deflate", "Transform: zlib decoded."),
+    of("to_md5", "Transform: its MD5, in binary."),
+    of("to_sha1", "Transform: its SHA-1, in binary."),
+    of("to_sha256", "Transform: its SHA-256, in binary."),
+    of(
+        "pcrexform",
+        "Transform: what the first group of an expression captures.",
+    ),
     of(
         "header_lowercase",
         "Transform: names of header lines in small letters.",

@@ -35,6 +35,6 @@ pub use rule::{
     Action, Class, Header, Place, Protocol, Rule, RuleSet, SuppressedSide, Suppression,
 };
 pub use term::{
-    Absent, Base64, ByteJump, ByteMath, ByteTest, Comparison, Content, Extract, Inspection,
-    IsDataAt, MathOp, Operand, Pcre, Term, Transform, Width,
+    Absent, Base64, Base64Mode, ByteJump, ByteMath, ByteTest, Comparison, Content, Extract,
+    FromBase64, Inspection, IsDataAt, MathOp, Operand, Pcre, Term, Transform, Width,
 };

@@ -141,8 +141,7 @@ pub(crate) static REFUSED: &[(&str, &[&str])] = &[
         "tls_cert_notbefore", "tls_cert_valid", "tls_store",
     ]),
     ("It is not a transform here yet.", &[
-        "entropy", "gunzip", "pcrexform", "zlib_deflate", "domain", "tld", "to_md5", "to_sha1",
-        "to_sha256",
+        "entropy", "domain", "tld",
     ]),
     ("Its bytes are not a buffer of rules yet.", &[
         "frame", "quic.cyu.hash", "quic.cyu.string", "icmpv6.mtu", "ip.dst", "ip.src", "ipopts",

@@ -264,6 +264,29 @@ pub struct Base64 {
     pub terms: Vec<Term>,
 }
 
+/// Which part of a buffer is decoded, and how.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct FromBase64 {
+    /// Where it begins.
+    pub offset: u32,
+    /// At most so many encoded bytes; none: all.
+    pub bytes: Option<u32>,
+    /// What becomes of bytes that are no digits.
+    pub mode: Base64Mode,
+}
+
+/// What becomes of bytes that are no digits of Base64.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Base64Mode {
+    /// White space is skipped, and anything else ends the digits (RFC 4648).
+    #[default]
+    Rfc4648,
+    /// All of them are skipped (RFC 2045 §6.8).
+    Rfc2045,
+    /// There must be none.
+    Strict,
+}
+
 /// What is done to a buffer before it is examined.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Transform {
@@ -282,7 +305,19 @@ pub enum Transform {
     /// Each byte combined with those of a key.
     Xor(Vec<u8>),
     /// What Base64 decodes to.
-    FromBase64,
+    FromBase64(FromBase64),
+    /// What gzip (RFC 1952) decodes to, up to so many bytes.
+    Gunzip(u32),
+    /// What zlib (RFC 1950) decodes to, up to so many bytes.
+    Inflate(u32),
+    /// The hash of it, in binary.
+    Md5,
+    /// Likewise.
+    Sha1,
+    /// Likewise.
+    Sha256,
+    /// What the first group of an expression captures; the buffer itself if it does not fit.
+    Capture(String),
     /// Names of header lines in small letters.
     HeaderLowercase,
     /// Without the pseudo headers of HTTP/2.

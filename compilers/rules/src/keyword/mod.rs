@@ -8,6 +8,7 @@ mod numbers;
 mod packet;
 mod pcre;
 mod state;
+mod transform;
 
 pub(crate) use meta::Classes;
 pub(crate) use state::count;
@@ -15,7 +16,7 @@ pub(crate) use state::count;
 use crate::builder::Builder;
 use crate::option::{RuleOption, Word};
 use crate::problem::Fault;
-use flowpin_rule::{Absent, Status, Transform, buffer, keyword};
+use flowpin_rule::{Absent, Status, buffer, keyword};
 
 /// Reads one option.
 pub(crate) fn read(
@@ -70,7 +71,7 @@ pub(crate) fn read(
         "flowbits" | "flowint" | "xbits" | "hostbits" | "threshold" | "detection_filter" => {
             state::read(builder, &option)
         }
-        _ => match transform(&option) {
+        _ => match transform::read(&option) {
             Some(transform) => builder.transform(name, transform?),
             None => packet::read(builder, &option),
         },
@@ -124,38 +125,6 @@ const FIELDS: [(&str, &str); 12] = [
     ("server", "http.server"),
     ("location", "http.location"),
 ];
-
-fn transform(option: &RuleOption<'_>) -> Option<Result<Transform, Fault>> {
-    Some(Ok(match option.name.text {
-        "dotprefix" => Transform::Dotprefix,
-        "strip_whitespace" => Transform::StripWhitespace,
-        "compress_whitespace" => Transform::CompressWhitespace,
-        "to_lowercase" => Transform::ToLowercase,
-        "to_uppercase" => Transform::ToUppercase,
-        "url_decode" => Transform::UrlDecode,
-        "header_lowercase" => Transform::HeaderLowercase,
-        "strip_pseudo_headers" => Transform::StripPseudoHeaders,
-        "from_base64" if option.value.is_none() => Transform::FromBase64,
-        "from_base64" => {
-            let why = "values of \"from_base64\" are not known here";
-            return Some(Err(option.name.fault(why)));
-        }
-        "xor" => return Some(key(option).map(Transform::Xor)),
-        _ => return None,
-    }))
-}
-
-/// A key in hexadecimal digits.
-fn key(option: &RuleOption<'_>) -> Result<Vec<u8>, Fault> {
-    let word = value(option)?.unquoted();
-    let digits: Option<Vec<u32>> = word.text.chars().map(|c| c.to_digit(16)).collect();
-    let digits = digits.filter(|digits| !digits.is_empty() && digits.len().is_multiple_of(2));
-    let digits = digits.ok_or_else(|| word.fault("a key is pairs of hexadecimal digits"))?;
-    let bytes = digits
-        .chunks(2)
-        .map(|pair| pair.iter().fold(0, |sum, digit| sum * 16 + digit));
-    Ok(bytes.filter_map(|byte| u8::try_from(byte).ok()).collect())
-}
 
 /// The value that an option has to have.
 pub(crate) fn value<'a>(option: &RuleOption<'a>) -> Result<Word<'a>, Fault> {

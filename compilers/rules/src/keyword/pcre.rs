@@ -81,4 +81,4 @@ const BUFFERS: [(char, &str); 13] = [
 ];
 
 /// Expressions of rule sets have up to 800.
-const EXPRESSION_BYTES_MAX: usize = 8192;
+pub(super) const EXPRESSION_BYTES_MAX: usize = 8192;

@@ -238,7 +238,9 @@ impl Scratch {
                 } else {
                     self.transformed.clear();
                     self.transformed.extend_from_slice(bytes);
-                    transform(&one.transforms, &mut self.transformed, &mut self.spare);
+                    let (bytes, spare) = (&mut self.transformed, &mut self.spare);
+                    let is_within = transform(&one.transforms, bytes, spare);
+                    losses.count(Loss::RulePcre, u64::from(!is_within));
                     holds(&one.terms, &self.transformed, &mut variables, &mut steps)
                 };
                 if fits {

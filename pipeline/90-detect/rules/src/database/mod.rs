@@ -23,10 +23,9 @@ pub(crate) use far::Place;
 pub(crate) use group::{Group, is_body};
 pub(crate) use search::{Text, fold_into};
 
+use crate::evaluate::transform::CompiledTransform;
 use crate::evaluate::{CompiledTerm, compile};
-use flowpin_rule::{
-    Absent, BufferId, BufferSource, Condition, Protocol, Rule, RuleSet, Term, Transform,
-};
+use flowpin_rule::{Absent, BufferId, BufferSource, Condition, Protocol, Rule, RuleSet, Term};
 use group::Grouping;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -82,7 +81,7 @@ pub(crate) struct Compiled {
 #[derive(Debug)]
 pub(crate) struct CompiledInspection {
     pub(crate) buffer: BufferId,
-    pub(crate) transforms: Vec<Transform>,
+    pub(crate) transforms: Vec<CompiledTransform>,
     pub(crate) terms: Vec<CompiledTerm>,
     pub(crate) absent: Option<Absent>,
 }
@@ -246,7 +245,7 @@ fn prepare(number: usize, rule: &Rule, apps: &mut Vec<String>) -> Result<Compile
     for one in &rule.inspections {
         inspections.push(CompiledInspection {
             buffer: one.buffer,
-            transforms: one.transforms.clone(),
+            transforms: CompiledTransform::all(&one.transforms)?,
             terms: compile(&one.terms)?,
             absent: one.absent,
         });

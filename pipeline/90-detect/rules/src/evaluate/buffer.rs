@@ -1,6 +1,6 @@
 //! Searching one buffer: patterns in either case, numbers, decoded bytes.
 
-use flowpin_rule::{Operand, Width};
+use flowpin_rule::{Base64Mode, Operand, Width};
 
 /// The first place from `from` on where `pattern`, in small letters, stands in either case.
 pub(crate) fn find_nocase(pattern: &[u8], bytes: &[u8], from: usize) -> Option<usize> {
@@ -106,6 +106,11 @@ fn masked(value: u64, mask: Option<u64>) -> u64 {
 /// What Base64 decodes to, up to the first character that does not belong to it. White space is
 /// passed over.
 pub(crate) fn base64(bytes: &[u8], out: &mut Vec<u8>) {
+    base64_of(bytes, Base64Mode::Rfc4648, out);
+}
+
+/// As [`base64`]; `mode`: what becomes of bytes that are no digits.
+pub(crate) fn base64_of(bytes: &[u8], mode: Base64Mode, out: &mut Vec<u8>) {
     out.clear();
     let (mut bits, mut count) = (0_u32, 0_u32);
     for &byte in bytes {
@@ -115,7 +120,10 @@ pub(crate) fn base64(bytes: &[u8], out: &mut Vec<u8>) {
             b'0'..=b'9' => byte - b'0' + 52,
             b'+' => 62,
             b'/' => 63,
-            b' ' | b'\t' | b'\r' | b'\n' => continue,
+            b'=' => break,
+            _ if mode == Base64Mode::Rfc2045 => continue,
+            b' ' | b'\t' | b'\r' | b'\n' if mode == Base64Mode::Rfc4648 => continue,
+            _ if mode == Base64Mode::Strict => return out.clear(),
             _ => break,
         };
         bits = bits << 6 | u32::from(digit);

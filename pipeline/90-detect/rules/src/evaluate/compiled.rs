@@ -134,9 +134,7 @@ fn pattern(content: &Content, is_followed: bool) -> CompiledContent {
 }
 
 fn expression(pcre: &Pcre, is_followed: bool) -> Result<Expression, String> {
-    // The expression's own limits, so that no rule stalls (pcre2pattern(3), "Setting match
-    // resource limits").
-    let mut text = format!("(*LIMIT_MATCH={MATCH_MAX})(*LIMIT_DEPTH={DEPTH_MAX})");
+    let mut text = limits();
     if pcre.ungreedy {
         text.push_str("(?U)");
     }
@@ -161,6 +159,24 @@ fn expression(pcre: &Pcre, is_followed: bool) -> Result<Expression, String> {
         negated: pcre.negated,
         is_followed,
     })
+}
+
+/// The first group of an expression is to be captured.
+pub(super) fn capturing(pattern: &str) -> Result<Regex, String> {
+    let mut builder = RegexBuilder::new();
+    builder.jit_if_available(true);
+    let built = builder.build(&(limits() + pattern));
+    let regex = built.map_err(|error| error.to_string())?;
+    match regex.captures_len() {
+        0 | 1 => Err("the expression of pcrexform captures nothing".to_owned()),
+        _ => Ok(regex),
+    }
+}
+
+/// An expression's own limits, so that no rule stalls (pcre2pattern(3), "Setting match resource
+/// limits").
+fn limits() -> String {
+    format!("(*LIMIT_MATCH={MATCH_MAX})(*LIMIT_DEPTH={DEPTH_MAX})")
 }
 
 /// As Suricata's limits.
