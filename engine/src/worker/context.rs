@@ -13,6 +13,8 @@ pub(super) struct Cause {
     /// Stream time and number of the key.
     pub(super) stream_time: Timestamp,
     pub(super) number: u64,
+    /// Length of the packet's frame; 0 at an end.
+    pub(super) frame_len: u32,
     pub(super) is_end: bool,
     /// An end by time: its number is the connection's own. Else a packet has ended it, and may have
     /// ended others.
@@ -26,6 +28,7 @@ impl Cause {
             time: meta.time,
             stream_time: meta.stream_time,
             number: meta.number,
+            frame_len: meta.wire_len,
             is_end: false,
             is_time_out: false,
         }
@@ -36,6 +39,7 @@ impl Cause {
             time: record.end,
             stream_time: key.time,
             number: key.number,
+            frame_len: 0,
             is_end: true,
             is_time_out: key.number == record.first_packet,
         }

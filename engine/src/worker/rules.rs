@@ -13,8 +13,8 @@ use flowpin_counters::Losses;
 use flowpin_detect::{Detector, Ends, Found, Odd, Packet, Tap};
 use flowpin_dispatch::TunnelLayer;
 use flowpin_memory::{Budget, Pool};
-use flowpin_packet::{FrameBytes, PacketFlags, PacketMeta, Shard, TunnelKind};
-use flowpin_record::{Alert, App, MessagePlace, RecordEndpoint, RecordSink, ToolNames};
+use flowpin_packet::{FrameBytes, PacketFlags, PacketMeta, Shard, Timestamp, TunnelKind};
+use flowpin_record::{Alert, App, FlowSoFar, MessagePlace, RecordEndpoint, RecordSink, ToolNames};
 use std::io;
 use std::sync::Arc;
 
@@ -168,6 +168,7 @@ impl Rules {
                 rule: one.rule,
                 to_server: one.to_server,
                 transaction: one.transaction,
+                flow: so_far(&one, cause),
                 shown: &one.shown,
             };
             let key = self.key(&cause);
@@ -197,6 +198,23 @@ impl Rules {
     pub(super) const fn losses(&self) -> &Losses {
         self.detector.losses()
     }
+}
+
+/// The connection with the packet that shows it.
+fn so_far(found: &Found, cause: Cause) -> FlowSoFar {
+    let mut flow = found.flow;
+    if !found.is_counted && !cause.is_end {
+        let side = usize::from(!found.to_server);
+        if let (Some(packets), Some(bytes)) = (flow.packets.get_mut(side), flow.bytes.get_mut(side))
+        {
+            *packets += 1;
+            *bytes += u64::from(cause.frame_len);
+        }
+    }
+    if flow.packets == [1, 0] || flow.begin == Timestamp(0) {
+        flow.begin = cause.stream_time;
+    }
+    flow
 }
 
 /// The ends of the packet around a tunnel, and its protocol.

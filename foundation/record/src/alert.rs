@@ -1,6 +1,20 @@
 //! Alerts of rules, on their way to where they are decided.
 
+use flowpin_packet::Timestamp;
 use std::sync::Arc;
+
+/// A connection up to what a rule fits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FlowSoFar {
+    /// Packets of the client, and of the server, with the one that shows it.
+    pub packets: [u64; 2],
+    /// Bytes of their frames.
+    pub bytes: [u64; 2],
+    /// The time of its first packet.
+    pub begin: Timestamp,
+    /// Type and code of the ICMP packet that the rule fits.
+    pub icmp: Option<(u8, u8)>,
+}
 
 /// A rule fits. Whether that becomes a record may depend on other connections: it is decided in the
 /// order of keys, in the output stage.
@@ -12,6 +26,8 @@ pub struct Alert<'a> {
     pub to_server: bool,
     /// The transaction that it fits, if it fits one.
     pub transaction: Option<u32>,
+    /// The connection so far.
+    pub flow: FlowSoFar,
     /// Values of the message that it fits: a column of alerts, and its text.
     pub shown: &'a Arc<[(u8, Vec<u8>)]>,
 }

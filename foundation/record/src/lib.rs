@@ -32,7 +32,7 @@ mod tunnel;
 mod uid;
 mod weird_names;
 
-pub use alert::Alert;
+pub use alert::{Alert, FlowSoFar};
 pub use anomaly::{AnomalyRecord, AppEvent};
 pub use app::{App, Confidence};
 pub use community_id::{CommunityId, NotACommunityId, Ports};

@@ -263,6 +263,7 @@ mod tests {
             time: Timestamp(1),
             stream_time: Timestamp(1),
             number,
+            frame_len: 0,
             is_end: true,
             is_time_out,
         }

@@ -19,6 +19,7 @@
 //! Deliberately does not read rules (`compilers/rules`), nor protocols (`80-parse`).
 
 mod alert;
+mod columns;
 mod connection;
 mod count;
 mod database;

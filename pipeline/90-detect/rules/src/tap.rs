@@ -216,9 +216,9 @@ impl Tap {
                     _ => false,
                 });
             found.extend(buffers.map(|&buffer| (at, Which::Buffer(buffer))));
-            let shown = crate::alert::SHOWN
+            let shown = crate::columns::SHOWN
                 .iter()
-                .position(|&(_, one)| !path.is_empty() && one == path);
+                .position(|&one| !path.is_empty() && one == path);
             let shown = shown.and_then(|nth| u8::try_from(nth).ok());
             found.extend(shown.map(|nth| (at, Which::Shown(nth))));
             if protocol == "http" {

@@ -135,6 +135,7 @@ impl PacketEvents {
                 place,
                 rule: one.rule,
                 to_server: one.to_server,
+                flow: None,
                 shown: one.shown,
             }
         }));

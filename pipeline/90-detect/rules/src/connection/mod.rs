@@ -28,6 +28,7 @@ use core::net::IpAddr;
 use flowpin_counters::{Loss, Losses};
 use flowpin_memory::{Budget, Chains, Pool, Slab};
 use flowpin_packet::{PacketKind, Shard};
+use flowpin_record::FlowSoFar;
 use occasion::{Occasion, Scratch};
 use state::{Connection, Side};
 use std::io;
@@ -56,6 +57,10 @@ pub struct Found {
     pub to_server: bool,
     /// The transaction that it fits.
     pub transaction: Option<u32>,
+    /// The connection so far; of a message or stream, without the packet that shows it.
+    pub flow: FlowSoFar,
+    /// Whether the packet that shows it is counted there.
+    pub is_counted: bool,
     /// Of a packet around one of the connection: its own ends.
     pub around: Option<Ends>,
     /// Values of the message: which column of alerts, and its text.

@@ -207,6 +207,8 @@ impl Scratch {
                 found.push(Found {
                     rule: compiled.number,
                     to_server: occasion.to_server,
+                    flow: connection.so_far(occasion.packet),
+                    is_counted: occasion.packet.is_some(),
                     around: None,
                     transaction: occasion.message.map(|message| message.transaction),
                     shown: match occasion.message {

@@ -1,6 +1,9 @@
 //! What rules remember of a connection.
 
+use super::Packet;
 use flowpin_memory::Chain;
+use flowpin_packet::Timestamp;
+use flowpin_record::FlowSoFar;
 use flowpin_rule::{BitAction, IntOp, Variant};
 
 /// What rules remember of a connection, by its handle.
@@ -158,6 +161,17 @@ impl Connection {
         }
         if let Some(sum) = self.bytes.get_mut(side) {
             *sum += u64::from(bytes);
+        }
+    }
+
+    /// What alerts tell of it.
+    pub(crate) fn so_far(&self, packet: Option<&Packet<'_>>) -> FlowSoFar {
+        let icmp = packet.and_then(|packet| packet.icmp());
+        FlowSoFar {
+            packets: self.packets,
+            bytes: self.bytes,
+            begin: Timestamp(self.begin_ns),
+            icmp: icmp.map(|(kind, code)| (kind as u8, code as u8)),
         }
     }
 

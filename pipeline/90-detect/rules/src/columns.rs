@@ -1,0 +1,115 @@
+//! The columns of alert records: those of the rule and of its connection, and values of the message
+//! that it fits.
+
+use flowpin_record::{Kind, MessageColumn};
+
+const fn column(
+    name: &'static str,
+    eve: &'static str,
+    kind: Kind,
+    doc: &'static str,
+) -> MessageColumn {
+    MessageColumn::new(name, eve, kind, doc)
+}
+
+/// The rule's columns and the connection's; those of [`SHOWN`] follow.
+#[rustfmt::skip]
+pub(crate) const COLUMNS: &[MessageColumn] = &[
+    column("is_orig", "", Kind::Bool, "Whether the client sent what the rule fits."),
+    column("action", "alert.action", Kind::Enum, "`allowed`: no packet is held up."),
+    column("gid", "alert.gid", Kind::Count, "The rule's generator."),
+    column("sid", "alert.signature_id", Kind::Count, "The rule's number."),
+    column("rev", "alert.rev", Kind::Count, "The rule's revision."),
+    column("signature", "alert.signature", Kind::Text, "What the rule says."),
+    column("category", "alert.category", Kind::Text, "The text of its class."),
+    column("severity", "alert.severity", Kind::Count, "Its priority: 1 is the highest."),
+    column("direction", "direction", Kind::Enum, "`to_server` or `to_client`."),
+    column("would_drop", "flowpin.would_drop", Kind::Bool,
+        "An inline device would drop the packet (`drop`, `reject`); else left out."),
+    column("metadata", "flowpin.metadata", Kind::TextList, "The rule's metadata: keys and values."),
+    column("pkt_src", "pkt_src", Kind::Enum, "What has shown it: a packet, or the end."),
+    column("flow_pkts_toserver", "flow.pkts_toserver", Kind::Count,
+        "Packets of the connection so far: to the server."),
+    column("flow_pkts_toclient", "flow.pkts_toclient", Kind::Count, "To the client."),
+    column("flow_bytes_toserver", "flow.bytes_toserver", Kind::Count,
+        "Bytes of frames so far: to the server."),
+    column("flow_bytes_toclient", "flow.bytes_toclient", Kind::Count, "To the client."),
+    column("flow_start", "flow.start", Kind::Time, "The connection's first packet."),
+    column("flow_src_ip", "flow.src_ip", Kind::Address,
+        "The client, whoever sent what the rule fits."),
+    column("flow_dest_ip", "flow.dest_ip", Kind::Address, "The server."),
+    column("flow_src_port", "flow.src_port", Kind::Port, "The client's port."),
+    column("flow_dest_port", "flow.dest_port", Kind::Port, "The server's port."),
+    column("icmp_type", "icmp_type", Kind::Count,
+        "The type of the ICMP packet that the rule fits."),
+    column("icmp_code", "icmp_code", Kind::Count, "Its code."),
+    column("http_hostname", "http.hostname", Kind::Text, "HTTP: the host."),
+    column("http_url", "http.url", Kind::Text, "HTTP: the target."),
+    column("http_user_agent", "http.http_user_agent", Kind::Text, "HTTP: User-Agent."),
+    column("http_content_type", "http.http_content_type", Kind::Text, "HTTP: the response's type."),
+    column("http_method", "http.http_method", Kind::Text, "HTTP: the method."),
+    column("http_protocol", "http.protocol", Kind::Text, "HTTP: the version."),
+    column("http_refer", "http.http_refer", Kind::Text, "HTTP: Referer."),
+    column("http_status", "http.status", Kind::Count, "HTTP: the status."),
+    column("http_length", "http.length", Kind::Count, "HTTP: length of the response's body."),
+    column("tls_sni", "tls.sni", Kind::Text, "TLS: the server's name."),
+    column("tls_subject", "tls.subject", Kind::Text, "TLS: the certificate's subject."),
+    column("tls_issuerdn", "tls.issuerdn", Kind::Text, "TLS: the certificate's issuer."),
+    column("tls_version", "tls.version", Kind::Text, "TLS: the version."),
+    column("dns_rrname", "dns.queries[].rrname", Kind::TextList, "DNS: the names asked for."),
+    column("ftp_command", "ftp.command", Kind::Text, "FTP: the command."),
+    column("ftp_data", "ftp.command_data", Kind::Text, "FTP: the command's argument."),
+    column("ftp_completion_code", "ftp.completion_code", Kind::TextList,
+        "FTP: the replies' codes."),
+    column("ftp_reply", "ftp.reply", Kind::TextList, "FTP: the replies' texts."),
+    column("smtp_mail_from", "smtp.mail_from", Kind::Text, "SMTP: the sender."),
+    column("email_from", "email.from", Kind::Text, "SMTP: the mail's From field."),
+    column("email_subject", "email.subject", Kind::Text, "SMTP: its subject."),
+    column("sip_method", "sip.method", Kind::Text, "SIP: the method."),
+    column("sip_uri", "sip.uri", Kind::Text, "SIP: the target."),
+];
+
+/// Columns of messages that alerts show, by their path in events.
+pub(crate) const SHOWN: [&str; 23] = [
+    "http.hostname",
+    "http.url",
+    "http.http_user_agent",
+    "http.http_content_type",
+    "http.http_method",
+    "http.protocol",
+    "http.http_refer",
+    "http.status",
+    "http.length",
+    "tls.sni",
+    "tls.subject",
+    "tls.issuerdn",
+    "tls.version",
+    "dns.queries[].rrname",
+    "ftp.command",
+    "ftp.command_data",
+    "ftp.completion_code",
+    "ftp.reply",
+    "smtp.mail_from",
+    "email.from",
+    "email.subject",
+    "sip.method",
+    "sip.uri",
+];
+
+/// Columns before those.
+pub(crate) const RULES_COLUMNS: usize = COUNT - SHOWN.len();
+/// All columns.
+pub(crate) const COUNT: usize = COLUMNS.len();
+
+#[cfg(test)]
+mod tests {
+    use super::{COLUMNS, RULES_COLUMNS, SHOWN};
+
+    /// The list of shown columns has their places.
+    #[test]
+    fn shown_columns_follow_all_others() {
+        for (column, path) in COLUMNS[RULES_COLUMNS..].iter().zip(SHOWN) {
+            assert_eq!(column.eve, path);
+        }
+    }
+}
