@@ -152,6 +152,29 @@ fn bodies_are_found_by_each_of_their_names() {
     }
 }
 
+/// Files have the end of the target's path for a name, or the one that the server gives.
+#[test]
+fn files_have_names_and_lengths() {
+    let exchange: &[(bool, &[u8])] = &[
+        (true, b"GET /a/One.EXE?x HTTP/1.1\r\nHost: s\r\n\r\n"),
+        (false, b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"),
+        (true, b"GET /a HTTP/1.1\r\nHost: s\r\n\r\n"),
+        (
+            false,
+            b"HTTP/1.1 200 OK\r\nContent-Disposition: attachment; filename=\"two.jpg\"\r\n\
+              Content-Length: 3\r\n\r\nabc",
+        ),
+    ];
+    let rules = "\
+alert http any any -> any any (fileext:\"exe\"; filesize:5; sid:1;)
+alert http any any -> any any (filename:\"TWO\"; filesize:<4; file.data; content:\"abc\"; sid:2;)
+alert http any any -> any any (file.name; content:\"two.jpg\"; startswith; endswith; sid:3;)
+alert http any any -> any any (filename:!\"o\"; sid:4;)
+alert http any any -> any any (fileext:\"jpg\"; filesize:5; sid:5;)
+";
+    assert_eq!(sids(&talk(exchange, 7, 1), rules), [1, 2, 3]);
+}
+
 /// Records of TLS in clear behind the hellos are searched: a heartbeat that asks for more than it
 /// sends (CVE-2014-0160).
 #[test]

@@ -280,7 +280,7 @@ fn is_relative(term: &Term) -> bool {
         Term::Math(math) => math.width.relative,
         Term::IsDataAt(check) => check.relative,
         Term::Base64(decode) => decode.relative,
-        Term::Content(_) | Term::Size(_) => false,
+        Term::Content(_) | Term::Size(_) | Term::Number(_) => false,
     }
 }
 

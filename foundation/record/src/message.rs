@@ -280,6 +280,12 @@ pub trait MessageSink {
         let _ = bytes;
     }
 
+    /// A file of the message that follows: whether the client sent it, its name, and its length in
+    /// bytes. Only where rules read it.
+    fn named_file(&mut self, to_server: bool, name: &Value<'_>, size: u64) {
+        let _ = (to_server, name, size);
+    }
+
     /// A part of a file that the connection carries, where files are to be kept.
     fn file(&mut self, part: FilePart<'_>) {
         let _ = part;

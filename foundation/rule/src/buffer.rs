@@ -51,6 +51,8 @@ pub enum BufferSource {
     Http(HttpPart),
     /// Bodies and other files, decoded.
     File,
+    /// What is known of them beside their bytes: its path in records of files.
+    OfFile(&'static str),
     /// Certificates of the server, each with a buffer of its own.
     Certificate,
 }

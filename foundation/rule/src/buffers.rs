@@ -290,6 +290,20 @@ pub static BUFFERS: &[Buffer] = &[
         BufferSource::File,
         "A file that the connection carries, decoded: bodies of HTTP.",
     ),
+    of(
+        "file.name",
+        PLAIN,
+        ("", EITHER),
+        BufferSource::OfFile("fileinfo.filename"),
+        "The name of a file: the sender's, or the end of the target's path.",
+    ),
+    of(
+        "file.size",
+        PLAIN,
+        ("", EITHER),
+        BufferSource::OfFile("fileinfo.size"),
+        "The length of a file in bytes, as digits: `filesize` compares it.",
+    ),
     column(
         "dns.query",
         &["dns_query"],

@@ -106,6 +106,12 @@ pub static KEYWORDS: &[Keyword] = &[
     ),
     of("byte_extract", "A number gets a name."),
     of("byte_math", "A number is computed, and gets a name."),
+    of(
+        "filename",
+        "The file's name has this in it, in either case.",
+    ),
+    of("fileext", "The file's name ends with a dot and this."),
+    of("filesize", "How long the file is."),
     of("isdataat", "There are bytes at a place."),
     of("bsize", "How long the buffer is."),
     of(

@@ -127,9 +127,8 @@ pub(crate) static REFUSED: &[(&str, &[&str])] = &[
     ("It is about how Suricata works inside.", &[
         "app-layer-state", "detect-event",
     ]),
-    ("Files have no names, sizes or hashes for rules yet.", &[
-        "filemd5", "file.name", "filename", "fileext", "filesha256", "filesize", "file.magic",
-        "filemagic", "filesha1",
+    ("Files have no hashes or descriptions for rules yet.", &[
+        "filemd5", "filesha256", "file.magic", "filemagic", "filesha1",
     ]),
     ("Checksums are verified before rules.", &[
         "icmpv4-csum", "icmpv6-csum", "ipv4-csum", "tcpv4-csum", "tcpv6-csum", "udpv4-csum",

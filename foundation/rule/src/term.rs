@@ -45,6 +45,8 @@ pub enum Term {
     Size(NumberCheck),
     /// Decoded bytes have terms of their own.
     Base64(Base64),
+    /// The buffer is a number in decimal digits, and compares.
+    Number(NumberCheck),
 }
 
 /// A number in a rule: written out, or one that a term before has read from the buffer.

@@ -3,6 +3,7 @@
 mod bytes;
 mod content;
 mod event;
+mod file;
 mod meta;
 mod numbers;
 mod packet;
@@ -52,6 +53,7 @@ pub(crate) fn read(
         "byte_math" => bytes::math(builder, &option),
         "isdataat" => bytes::is_data_at(builder, &option),
         "bsize" | "urilen" => bytes::size(builder, &option),
+        "filename" | "fileext" | "filesize" => file::read(builder, &option),
         "base64_decode" => bytes::base64_decode(builder, &option),
         "base64_data" => builder.enter_base64(name),
         "absent" => {

@@ -262,9 +262,12 @@ fn app_protocol(word: Word<'_>) -> Result<Condition, Fault> {
         Some(rest) => (rest.trim(), true),
         None => (word, false),
     };
-    if name.text.contains(',') {
-        return Err(name.fault("directions of app-layer-protocol are not supported"));
-    }
+    // What it speaks at last, or in either direction: what it is said to speak here.
+    let name = match name.split_once(',') {
+        Some((name, which)) if ["final", "either"].contains(&which.trim().text) => name.trim(),
+        Some((_, which)) => return Err(which.fault("only final and either are supported")),
+        None => name,
+    };
     Ok(Condition::AppProtocol {
         name: name.text.to_ascii_lowercase(),
         negated,

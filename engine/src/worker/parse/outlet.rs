@@ -199,6 +199,12 @@ impl<S: RecordSink> MessageSink for Outlet<'_, '_, S> {
         }
     }
 
+    fn named_file(&mut self, to_server: bool, name: &Value<'_>, size: u64) {
+        if let Some(tap) = &mut self.ledger.tap {
+            tap.named_file(to_server, name, size);
+        }
+    }
+
     fn file(&mut self, part: FilePart<'_>) {
         if let Some(tap) = &mut self.ledger.tap {
             tap.file(part);

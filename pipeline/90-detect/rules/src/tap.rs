@@ -51,6 +51,8 @@ pub(crate) enum Item {
     /// A field of HTTP: whether of the request, its name and value.
     Field(bool, Range<usize>, Range<usize>),
     FileData(u64, Range<usize>),
+    /// A value of what the client, or the server, sent.
+    Sent(bool, BufferId, Range<usize>),
     /// Something odd, by our name, and where what shows it was sent.
     Anomaly(&'static str, Option<bool>),
     Message {
@@ -173,14 +175,33 @@ impl Tap {
             .extend(kept.map(|kept| Item::FileData(number, kept)));
     }
 
+    /// A file of the message that follows: its name, and its length.
+    pub fn named_file(&mut self, to_server: bool, name: &Value<'_>, size: u64) {
+        let size = Value::Count(size);
+        for (path, value) in [("fileinfo.filename", name), ("fileinfo.size", &size)] {
+            let source = BufferSource::OfFile(path);
+            let mut used = self.database.used.iter();
+            let buffer = used.find(|one| one.info().source == source).copied();
+            if let Some(buffer) = buffer
+                && let Some(kept) = self.kept(value)
+            {
+                self.items.push(Item::Sent(to_server, buffer, kept));
+            }
+        }
+    }
+
     fn value(&mut self, which: Which, value: &Value<'_>) {
-        let kept = match value {
+        let kept = self.kept(value);
+        self.items.extend(kept.map(|kept| Item::Value(which, kept)));
+    }
+
+    fn kept(&mut self, value: &Value<'_>) -> Option<Range<usize>> {
+        match value {
             Value::Bytes(bytes) => self.keep(bytes),
             Value::Text(text) => self.keep(text.as_bytes()),
             Value::Count(count) => self.keep(count.to_string().as_bytes()),
             _ => None,
-        };
-        self.items.extend(kept.map(|kept| Item::Value(which, kept)));
+        }
     }
 
     fn keep(&mut self, bytes: &[u8]) -> Option<Range<usize>> {

@@ -25,6 +25,7 @@ mod tests;
 
 pub(crate) use layers::Encodings;
 pub(crate) use pool::Bodies;
+pub(crate) use record::path;
 
 use crate::anomaly::Anomaly;
 use crate::options::BodyOptions;

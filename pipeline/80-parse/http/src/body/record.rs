@@ -119,7 +119,7 @@ fn duration(body: &BodyState) -> Value<'static> {
 }
 
 /// A target's path, without its query.
-fn path(uri: &[u8]) -> &[u8] {
+pub(crate) fn path(uri: &[u8]) -> &[u8] {
     let end = uri.iter().position(|&byte| byte == b'?' || byte == b'#');
     uri.get(..end.unwrap_or(uri.len())).unwrap_or_default()
 }

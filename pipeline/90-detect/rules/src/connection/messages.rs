@@ -200,6 +200,15 @@ impl Said<'_> {
                 buffers.push((buffer, begin..arena.len()));
             }
         }
+        for item in self.items {
+            if let Item::Sent(sender, buffer, range) = item
+                && *sender == to_server
+            {
+                let begin = arena.len();
+                arena.extend_from_slice(self.tap.bytes(range));
+                buffers.push((*buffer, begin..arena.len()));
+            }
+        }
         if self.protocol != "http" {
             return;
         }

@@ -148,6 +148,7 @@ pub(crate) fn is_searched(inspection: &Inspection, kind: Kind) -> bool {
         BufferSource::Column(..)
         | BufferSource::Http(_)
         | BufferSource::File
+        | BufferSource::OfFile(_)
         | BufferSource::Certificate => kind.messages,
     }
 }

@@ -17,6 +17,7 @@ pub(crate) enum CompiledTerm {
     Math(ByteMath),
     IsDataAt(IsDataAt),
     Size(NumberCheck),
+    Number(NumberCheck),
     Base64(CompiledBase64),
 }
 
@@ -85,6 +86,7 @@ pub(crate) fn compile(terms: &[Term]) -> Result<Vec<CompiledTerm>, String> {
             Term::Math(math) => CompiledTerm::Math(*math),
             Term::IsDataAt(check) => CompiledTerm::IsDataAt(*check),
             Term::Size(check) => CompiledTerm::Size(*check),
+            Term::Number(check) => CompiledTerm::Number(*check),
             Term::Base64(decode) => CompiledTerm::Base64(CompiledBase64 {
                 bytes: decode.bytes,
                 offset: decode.offset,
@@ -106,7 +108,7 @@ fn is_relative(term: &Term) -> bool {
         Term::Extract(extract) => extract.width.relative,
         Term::Math(math) => math.width.relative,
         Term::IsDataAt(check) => check.relative,
-        Term::Size(_) => false,
+        Term::Size(_) | Term::Number(_) => false,
         Term::Base64(decode) => decode.relative,
     }
 }

@@ -88,6 +88,11 @@ fn from(
             });
             (is_there != check.negated).then_some(at)
         }
+        CompiledTerm::Number(check) => {
+            let digits = core::str::from_utf8(bytes).ok();
+            let number = digits.and_then(|digits| digits.parse().ok());
+            number.filter(|number| check.holds(*number)).map(|_| at)
+        }
         CompiledTerm::Size(check) => check.holds(bytes.len() as u64).then_some(at),
         CompiledTerm::Base64(decode) => {
             let place = if decode.relative { at } else { 0 };

@@ -159,7 +159,7 @@ impl<S: MessageSink> Turn<'_, S> {
             Field::ContentType => self.keep(Text::ContentType, value),
             Field::Location => self.keep(Text::Redirect, value),
             Field::ContentRange => self.keep(Text::ContentRange, value),
-            Field::ContentDisposition if self.options.bodies.any() => {
+            Field::ContentDisposition if self.options.bodies.any() || self.options.rules => {
                 self.keep_always(Text::FileName, file_name(value));
             }
             _ => {}

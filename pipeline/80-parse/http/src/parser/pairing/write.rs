@@ -1,6 +1,7 @@
 //! Transactions to records.
 
 use crate::body::magic::name as media_name;
+use crate::body::path;
 use crate::parser::turn::Turn;
 use crate::schema::{HttpRecord, WITHOUT_FIELDS};
 use crate::state::{Text, Transaction};
@@ -71,6 +72,18 @@ impl<S: MessageSink> Turn<'_, S> {
             }
         }
         if self.options.rules {
+            let target = path(transaction.part(Text::Uri).of(words));
+            let given = transaction.part(Text::FileName).of(words);
+            for (of_request, len) in [
+                (true, transaction.request_len),
+                (false, transaction.response_len),
+            ] {
+                let is_given = !of_request && !given.is_empty();
+                let name = Value::bytes(if is_given { given } else { target });
+                if len > 0 {
+                    self.sink.named_file(of_request, &name, len);
+                }
+            }
             for (of_request, bytes) in [(true, request), (false, response)] {
                 let mut lists = [[Value::Unset; LIST_MAX]; 2];
                 let [names, values] = &mut lists;
