@@ -7,7 +7,7 @@ use crate::alert::Candidate;
 use crate::database::{Database, Odd};
 use core::net::IpAddr;
 use flowpin_counters::Losses;
-use flowpin_packet::{Malformed, Timestamp};
+use flowpin_packet::{Layer, Malformed, Timestamp};
 use flowpin_record::{MessagePlace, RecordEndpoint, RecordKey, ToolNames, Uid};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -98,7 +98,7 @@ impl PacketEvents {
     pub fn packet(&mut self, what: Malformed, addresses: Option<(IpAddr, IpAddr)>, seen: &Seen) {
         let (from, to) = addresses.unwrap_or((NO_ADDRESS, NO_ADDRESS));
         let ends = Ends {
-            protocol: 0,
+            protocol: protocol(what.layer),
             client: (from, 0),
             server: (to, 0),
         };
@@ -113,7 +113,7 @@ impl PacketEvents {
         let place = MessagePlace {
             time: seen.time,
             uid: Uid(0),
-            protocol: 0,
+            protocol: protocol(what.layer),
             client: end(from),
             server: end(to),
             vlans: [NO_VLAN; 2],
@@ -174,6 +174,19 @@ fn evaluate(
             ..Occasion::new(ends, side)
         };
         scratch.evaluate(database, connection, &occasion, losses, found);
+    }
+}
+
+/// The protocol that rules name in their header for packets that are refused in a layer.
+const fn protocol(layer: Layer) -> u8 {
+    match layer {
+        Layer::Icmp => 1,
+        Layer::Tcp => 6,
+        Layer::Udp => 17,
+        Layer::Gre => 47,
+        Layer::Icmpv6 => 58,
+        Layer::Sctp => 132,
+        _ => 0,
     }
 }
 

@@ -121,7 +121,7 @@ fn join(name: &[u8], fields: &[Field<'_>], out: &mut Vec<u8>) -> bool {
     is_there
 }
 
-/// The path of a target, decoded as servers decode it, and its query as it was sent.
+/// The path of a target, decoded as servers decode it, and its query, decoded.
 fn normalize(uri: &[u8], out: &mut Vec<u8>) {
     let target = after_authority(uri);
     let end = target
@@ -141,7 +141,7 @@ fn normalize(uri: &[u8], out: &mut Vec<u8>) {
         was_slash = byte == b'/';
     }
     remove_dots(begin, out);
-    out.extend_from_slice(query);
+    url_decode(query, false, out);
 }
 
 /// What follows the host of an absolute target.
@@ -203,10 +203,10 @@ mod tests {
         String::from_utf8(out).unwrap()
     }
 
-    /// Paths as servers read them; queries as they were sent.
+    /// Paths as servers read them; queries decoded.
     #[test]
     fn targets_are_normalized() {
-        assert_eq!(uri("/a%2e%2E/b//c?x=%41"), "/a../b/c?x=%41");
+        assert_eq!(uri("/a%2e%2E/b//c?x=%41"), "/a../b/c?x=A");
         assert_eq!(uri("/a/./b/../c"), "/a/c");
         assert_eq!(uri("/../../x"), "/x");
         assert_eq!(uri("http://host:80/p\\q"), "/p/q");

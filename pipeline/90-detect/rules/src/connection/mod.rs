@@ -144,8 +144,7 @@ impl Detector {
             PacketKind::Tcp => 0,
             PacketKind::Udp => 1,
             PacketKind::Icmp => 2,
-            // Its addresses are those of the packet that it quotes.
-            PacketKind::IcmpError => return,
+            PacketKind::IcmpError => return self.icmp_error(handle, packet, found),
             PacketKind::Sctp | PacketKind::Other => 3,
         };
         let side = usize::from(!to_server);
@@ -213,6 +212,41 @@ impl Detector {
             for one in found.iter().skip(before) {
                 side.alerts(one.rule, end, end + packet.payload.len() as u64);
             }
+        }
+    }
+
+    /// An ICMP error about a connection: its addresses are its own, not those of the packet that it
+    /// quotes.
+    fn icmp_error(&mut self, handle: u32, packet: &Packet<'_>, found: &mut Vec<Found>) {
+        let Some(connection) = self.connections.get_mut(handle) else {
+            return;
+        };
+        let group = self.database.packets.get(2).and_then(|both| both.first());
+        let (Some(group), Some((from, to))) = (group, packet.addresses()) else {
+            return;
+        };
+        if group.is_empty() || connection.has(Connection::PASSED) {
+            return;
+        }
+        let ends = Ends {
+            protocol: if from.is_ipv4() { 1 } else { 58 },
+            client: (from, 0),
+            server: (to, 0),
+        };
+        let occasion = Occasion {
+            packet: Some(packet),
+            payload: packet.payload,
+            ..Occasion::new(&ends, true)
+        };
+        let scratch = &mut self.scratch;
+        scratch.begin();
+        scratch.search(group, packet.payload, occasion.place());
+        scratch.add_others(group, &occasion);
+        let before = found.len();
+        let (database, losses) = (&self.database, &mut self.losses);
+        scratch.evaluate(database, connection, &occasion, losses, found);
+        for one in found.iter_mut().skip(before) {
+            one.around = Some(ends);
         }
     }
 

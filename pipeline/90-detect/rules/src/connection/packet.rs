@@ -1,5 +1,6 @@
 //! A packet as rules see it: the fields of its headers, and its payload.
 
+use core::net::IpAddr;
 use flowpin_packet::{PacketKind, PacketMeta};
 use flowpin_rule::PacketHeader;
 
@@ -59,6 +60,30 @@ impl<'a> Packet<'a> {
         Some(((word >> 13) as u8, word & 0x1fff))
     }
 
+    /// The addresses in its own header.
+    pub(crate) fn addresses(&self) -> Option<(IpAddr, IpAddr)> {
+        let ip = self.ip();
+        if self.is_ipv6() {
+            let (from, rest) = ip.get(8..)?.split_first_chunk::<16>()?;
+            return Some(((*from).into(), (*rest.first_chunk::<16>()?).into()));
+        }
+        let (from, rest) = ip.get(12..)?.split_first_chunk::<4>()?;
+        Some(((*from).into(), (*rest.first_chunk::<4>()?).into()))
+    }
+
+    /// The length of an ICMP header, with what belongs to it of some types (RFC 792, RFC 950,
+    /// RFC 1256).
+    fn icmp_len(&self) -> usize {
+        let header = self.from(self.meta.l4_offset);
+        let byte = |at: usize| header.get(at).map_or(0, |&byte| usize::from(byte));
+        match byte(0) {
+            9 => 8 + byte(4) * byte(5) * 4,
+            13 | 14 => 20,
+            17 | 18 => 12,
+            _ => 8,
+        }
+    }
+
     /// Type and code of ICMP.
     pub(crate) fn icmp(&self) -> Option<(u64, u64)> {
         match self.meta.kind {
@@ -93,7 +118,11 @@ impl<'a> Packet<'a> {
             PacketHeader::Ipv4 | PacketHeader::Ipv6 => (meta.l3_offset, meta.l4_offset),
             _ => (meta.l4_offset, meta.payload_offset),
         };
-        let range = usize::from(from)..usize::from(to);
-        self.frame.get(range).filter(|_| is_there)
+        let from = usize::from(from);
+        let to = match which {
+            PacketHeader::Icmpv4 => self.frame.len().min(from + self.icmp_len()),
+            _ => usize::from(to),
+        };
+        self.frame.get(from..to).filter(|_| is_there)
     }
 }

@@ -3,10 +3,10 @@
 use super::Message;
 use super::shapes::put_shaped;
 use super::values::put_json_value;
-use crate::format::eve::{put_peers, put_vlans};
+use crate::format::eve::{put_addresses, put_peers, put_vlans};
 use crate::format::schemas::{Columns, Members, Node};
 use crate::text::{DateCache, Key, TextBuffer};
-use flowpin_record::Value;
+use flowpin_record::{Uid, Value};
 
 /// Appends a record as an event of EVE JSON.
 pub(super) fn eve(text: &mut TextBuffer, dates: &mut DateCache, message: &Message<'_>) {
@@ -19,8 +19,11 @@ pub(super) fn eve(text: &mut TextBuffer, dates: &mut DateCache, message: &Messag
     text.line(|line| {
         line.put(b"{\"timestamp\":\"");
         line.put_eve_time(dates, place.time);
-        line.put(b"\",\"flow_id\":");
-        line.put_u64(place.uid.flow_id());
+        line.put(b"\"");
+        if place.uid != Uid(0) {
+            line.put(b",\"flow_id\":");
+            line.put_u64(place.uid.flow_id());
+        }
         if let Some(number) = place.packet_number {
             line.put(b",\"pcap_cnt\":");
             line.put_u64(number);
@@ -31,7 +34,12 @@ pub(super) fn eve(text: &mut TextBuffer, dates: &mut DateCache, message: &Messag
     text.line(|line| {
         line.put(b"\"");
         put_vlans(line, place.vlans);
-        put_peers(line, place.protocol, source, destination);
+        // A packet that belongs to no connection has no ports, and perhaps no addresses.
+        if place.uid != Uid(0) {
+            put_peers(line, place.protocol, source, destination);
+        } else if !source.address.is_unspecified() || !destination.address.is_unspecified() {
+            put_addresses(line, source.address, destination.address);
+        }
         line.put(b",\"tx_id\":");
         line.put_u64(u64::from(place.transaction));
         if !place.app.is_empty() {
