@@ -3,6 +3,7 @@
 use crate::talk::{EXCHANGE, alerts, plan, sids, talk};
 use flowpin_config::{Format, Input};
 use flowpin_engine::Control;
+use flowpin_testkit::build::Ip;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -150,6 +151,60 @@ fn bodies_are_found_by_each_of_their_names() {
         assert_eq!(sids(&frames, &rule(1)), [2], "{flow}");
         assert_eq!(sids(&frames, &(rule(0) + &rule(1))), [1, 2], "{flow}");
     }
+}
+
+/// What alerts fit is shown on wish: of packets, streams and messages, up to the limit.
+#[test]
+fn alerts_show_what_they_fit() {
+    let rules = "\
+alert tcp any any -> any any (dsize:>0; content:\"GET\"; depth:3; flow:no_stream; sid:1;)
+alert http any any -> any any (http.uri; content:\"/two\"; sid:2;)
+alert tcp any any -> any any (flags:S; sid:3;)
+";
+    let shown = |bytes: u16| {
+        let mut plan = plan(rules);
+        plan.rules.payload_bytes = bytes;
+        let found = alerts(&talk(EXCHANGE, 2000, 1), plan);
+        let mut shown: Vec<_> = found
+            .iter()
+            .map(|one| {
+                let sid = one["alert"]["signature_id"].as_u64().unwrap();
+                (sid, one["payload_printable"].clone(), one["stream"].clone())
+            })
+            .collect();
+        shown.sort_by_key(|one| one.0);
+        (shown, found)
+    };
+    let (short, found) = shown(6);
+    assert_eq!(short[0], (1, "GET /o".into(), 0.into()));
+    assert_eq!((short[1].0, &short[1].2), (2, &1.into()));
+    assert_eq!(short[2], (3, Value::Null, Value::Null));
+    let encoded = found
+        .iter()
+        .find(|one| one["payload_printable"] == "GET /o");
+    assert_eq!(encoded.unwrap()["payload"], "R0VUIC9v");
+    assert!(shown(0).0.iter().all(|one| one.1 == Value::Null));
+}
+
+/// An ICMP error has its own addresses, whatever connection it is about.
+#[test]
+fn errors_of_icmp_are_seen() {
+    let mut frames = talk(EXCHANGE, 2000, 1);
+    let quoted = frames[3][14..14 + 28].to_vec();
+    let router = Ip::v4([10, 9, 9, 9], [10, 0, 0, 1]);
+    let rest = [&[0; 4], quoted.as_slice()].concat();
+    frames.insert(4, router.icmp(3, 1, &rest).ethernet());
+    let rules = "\
+alert icmp 10.9.9.9 any -> 10.0.0.0/24 any (itype:3; icode:1; sid:1;)
+alert icmp any any -> 10.1.1.2 any (itype:3; sid:2;)
+";
+    let found = alerts(&frames, plan(rules));
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0]["src_ip"], "10.9.9.9");
+    assert_eq!(
+        (&found[0]["icmp_type"], &found[0]["icmp_code"]),
+        (&3.into(), &1.into())
+    );
 }
 
 /// Files have the end of the target's path for a name, or the one that the server gives.

@@ -168,6 +168,7 @@ impl Rules {
                 rule: one.rule,
                 to_server: one.to_server,
                 transaction: one.transaction,
+                payload: one.payload.as_ref(),
                 flow: so_far(&one, cause),
                 shown: &one.shown,
             };

@@ -23,6 +23,11 @@ options! {
             strict: bool => strict: bool = false,
                 flag Flag::switch("strict-rules", "Stop if a rule is refused, instead of leaving \
                     it out");
+            /// Bytes of what a rule fits that its alert has, at most: a packet's payload, or the
+            /// stretch of the stream (0 to 65535).
+            payload_bytes: u16 => payload_bytes: u16 = 0, example "4096",
+                flag Flag::value("alert-payload", "BYTES", "Write what a rule fits into its alert, \
+                    at most so many bytes: a packet's payload, or the stretch of the stream");
         }
         others {
             /// The rules; the creator of the plan reads them.

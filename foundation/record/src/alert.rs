@@ -28,6 +28,8 @@ pub struct Alert<'a> {
     pub transaction: Option<u32>,
     /// The connection so far.
     pub flow: FlowSoFar,
+    /// The first bytes of what it fits, if alerts have them; whether they are of a stream.
+    pub payload: Option<&'a (Arc<[u8]>, bool)>,
     /// Values of the message that it fits: a column of alerts, and its text.
     pub shown: &'a Arc<[(u8, Vec<u8>)]>,
 }

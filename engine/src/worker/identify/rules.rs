@@ -36,7 +36,8 @@ impl IdentifyRules {
         messages::check(plan)?;
         let mut parsers = stage_options::parsers(plan);
         registry::prepare(&mut parsers)?;
-        let prepare = |set| Arc::new(Database::new(Arc::clone(set)));
+        let payload_bytes = plan.rules.payload_bytes;
+        let prepare = |set| Arc::new(Database::new(Arc::clone(set)).with_payload(payload_bytes));
         let detect = plan.rules.loaded.as_ref().map(prepare);
         let plan = &plan.identify;
         if !plan.enabled {

@@ -1,6 +1,8 @@
 //! The record of an alert, and its way from the workers.
 
 use crate::columns::{COLUMNS, COUNT, RULES_COLUMNS};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use flowpin_aggregate::Observer;
 use flowpin_packet::Timestamp;
 use flowpin_record::{Alert, FlowSoFar, Kind, MessagePlace, MessageSchema, RecordKey, Value};
@@ -59,8 +61,22 @@ pub(crate) fn values(rule: &Rule, candidate: &Candidate, write: impl FnOnce(&[Va
     for (place, value) in values.iter_mut().zip(own) {
         *place = value;
     }
+    let payload = candidate.payload.as_ref();
+    let encoded = payload.map(|payload| STANDARD.encode(&payload.0));
+    let printed = payload.map(|payload| printable(&payload.0));
+    let excerpt = [
+        encoded.as_deref().map_or(Value::Unset, Value::Text),
+        printed
+            .as_deref()
+            .map_or(Value::Unset, |text| Value::Bytes(text.as_bytes())),
+        Value::count(payload.map(|payload| payload.1.into())),
+    ];
     let flow = flow(candidate);
-    for (place, value) in values.iter_mut().skip(own.len()).zip(flow) {
+    for (place, value) in values
+        .iter_mut()
+        .skip(own.len())
+        .zip(flow.into_iter().chain(excerpt))
+    {
         *place = value;
     }
     for (nth, text) in candidate.shown.iter() {
@@ -94,6 +110,15 @@ fn lists(candidate: &Candidate) -> Vec<(u8, Vec<Value<'_>>)> {
         }
     }
     lists
+}
+
+/// As Suricata prints payloads: what is no printable ASCII or line end as a dot.
+fn printable(bytes: &[u8]) -> String {
+    let shown = |&byte: &u8| match byte {
+        b' '..=b'~' | b'\r' | b'\n' | b'\t' => char::from(byte),
+        _ => '.',
+    };
+    bytes.iter().map(shown).collect()
 }
 
 fn count(digits: &[u8]) -> Value<'static> {
@@ -139,6 +164,7 @@ pub(crate) struct Candidate {
     pub(crate) rule: u32,
     pub(crate) to_server: bool,
     pub(crate) flow: Option<FlowSoFar>,
+    pub(crate) payload: Option<(Arc<[u8]>, bool)>,
     pub(crate) shown: Arc<[(u8, Vec<u8>)]>,
 }
 
@@ -160,13 +186,15 @@ impl Observer for AlertObserver {
         let mut place = *place;
         place.transaction = alert.transaction.unwrap_or(0);
         let texts: usize = alert.shown.iter().map(|one| one.1.len()).sum();
-        self.bytes += size_of::<Candidate>() + texts;
+        let payload = alert.payload.map_or(0, |payload| payload.0.len());
+        self.bytes += size_of::<Candidate>() + texts + payload;
         self.news.0.push(Candidate {
             key,
             place,
             rule: alert.rule,
             to_server: alert.to_server,
             flow: Some(alert.flow),
+            payload: alert.payload.cloned(),
             shown: Arc::clone(alert.shown),
         });
     }

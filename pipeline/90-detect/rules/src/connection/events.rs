@@ -136,6 +136,7 @@ impl PacketEvents {
                 rule: one.rule,
                 to_server: one.to_server,
                 flow: None,
+                payload: None,
                 shown: one.shown,
             }
         }));

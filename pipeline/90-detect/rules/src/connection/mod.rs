@@ -61,6 +61,8 @@ pub struct Found {
     pub flow: FlowSoFar,
     /// Whether the packet that shows it is counted there.
     pub is_counted: bool,
+    /// The first bytes of what it fits, if alerts have them; whether they are of a stream.
+    pub payload: Option<(Arc<[u8]>, bool)>,
     /// Of a packet around one of the connection: its own ends.
     pub around: Option<Ends>,
     /// Values of the message: which column of alerts, and its text.
@@ -222,7 +224,7 @@ impl Detector {
             return;
         };
         let group = self.database.packets.get(2).and_then(|both| both.first());
-        let (Some(group), Some((from, to))) = (group, packet.addresses()) else {
+        let (Some(group), Some((from, to))) = (group, packet.error_addresses()) else {
             return;
         };
         if group.is_empty() || connection.has(Connection::PASSED) {
@@ -286,7 +288,8 @@ impl Detector {
         found: &mut Vec<Found>,
     ) {
         let side = usize::from(!to_server);
-        if self.database.streams.iter().all(|group| group.is_empty()) {
+        let is_searched = self.database.streams.iter().any(|group| !group.is_empty());
+        if !is_searched && self.database.payload_bytes == 0 {
             return;
         }
         let Some(connection) = self.connections.get_mut(handle) else {

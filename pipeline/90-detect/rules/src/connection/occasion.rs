@@ -60,6 +60,15 @@ impl<'a> Occasion<'a> {
         Place { ports: (from, to) }
     }
 
+    /// The first bytes of its payload, and whether they are of a stream.
+    fn excerpt(&self, most: usize) -> Option<(Arc<[u8]>, bool)> {
+        if most == 0 || self.payload.is_empty() {
+            return None;
+        }
+        let bytes = self.payload.get(..most).unwrap_or(self.payload);
+        Some((bytes.into(), self.packet.is_none()))
+    }
+
     /// The buffers of a kind: none, one, or one for each value of a list.
     fn buffers(&self, buffer: BufferId) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         let one = match buffer.info().source {
@@ -208,6 +217,7 @@ impl Scratch {
                     rule: compiled.number,
                     to_server: occasion.to_server,
                     flow: connection.so_far(occasion.packet),
+                    payload: occasion.excerpt(database.payload_bytes),
                     is_counted: occasion.packet.is_some(),
                     around: None,
                     transaction: occasion.message.map(|message| message.transaction),

@@ -60,15 +60,24 @@ impl<'a> Packet<'a> {
         Some(((word >> 13) as u8, word & 0x1fff))
     }
 
-    /// The addresses in its own header.
-    pub(crate) fn addresses(&self) -> Option<(IpAddr, IpAddr)> {
-        let ip = self.ip();
+    /// The addresses of an ICMP error, which are in the header before it: `l3_offset` is where the
+    /// packet begins that it quotes. None if extension headers of IPv6 stand between.
+    pub(crate) fn error_addresses(&self) -> Option<(IpAddr, IpAddr)> {
+        let before = self.frame.get(..usize::from(self.meta.l4_offset))?;
         if self.is_ipv6() {
-            let (from, rest) = ip.get(8..)?.split_first_chunk::<16>()?;
-            return Some(((*from).into(), (*rest.first_chunk::<16>()?).into()));
+            let ip = before.last_chunk::<40>()?;
+            let (from, to) = ip.get(8..)?.split_first_chunk::<16>()?;
+            let is_header = ip[0] >> 4 == 6 && ip[6] == ICMPV6;
+            return is_header.then_some(((*from).into(), (*to.first_chunk::<16>()?).into()));
         }
-        let (from, rest) = ip.get(12..)?.split_first_chunk::<4>()?;
-        Some(((*from).into(), (*rest.first_chunk::<4>()?).into()))
+        // RFC 791 §3.1: its length is in its first byte.
+        (5..=15).find_map(|words: u8| {
+            let begin = before.len().checked_sub(usize::from(words) * 4)?;
+            let ip = before.get(begin..)?.first_chunk::<20>()?;
+            let (from, to) = ip.get(12..)?.split_first_chunk::<4>()?;
+            let is_header = ip[0] == 0x40 | words && ip[9] == ICMP;
+            is_header.then_some(((*from).into(), (*to.first_chunk::<4>()?).into()))
+        })
     }
 
     /// The length of an ICMP header, with what belongs to it of some types (RFC 792, RFC 950,
@@ -126,3 +135,7 @@ impl<'a> Packet<'a> {
         self.frame.get(from..to).filter(|_| is_there)
     }
 }
+
+// Protocol numbers of IP.
+const ICMP: u8 = 1;
+const ICMPV6: u8 = 58;

@@ -57,6 +57,8 @@ pub struct Database {
     pub(crate) events: Events,
     /// Rules that cannot be evaluated: which of the set, and why.
     refused: Vec<(usize, String)>,
+    /// Bytes of what a rule fits that its alert has.
+    pub(crate) payload_bytes: usize,
 }
 
 /// TCP, UDP, ICMP, others.
@@ -146,8 +148,16 @@ impl Database {
             used,
             events,
             refused,
+            payload_bytes: 0,
             set,
         }
+    }
+
+    /// Alerts have at most so many bytes of what their rule fits.
+    #[must_use]
+    pub fn with_payload(mut self, bytes: u16) -> Self {
+        self.payload_bytes = bytes.into();
+        self
     }
 
     /// The rules as they were read.
