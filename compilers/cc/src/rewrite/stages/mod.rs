@@ -10,7 +10,9 @@
 
 mod check;
 mod emit;
+mod graph;
 mod parse;
+mod said;
 
 pub(super) use check::{Question, check};
 
