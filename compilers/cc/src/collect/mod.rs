@@ -6,6 +6,7 @@
 
 mod declare;
 mod flow;
+mod left_out;
 mod places;
 mod usage;
 mod walk;
@@ -14,6 +15,7 @@ use crate::clang::{Cursor, Library, LibraryError, RawPlace, RawUnit, kind};
 use crate::model::{FunctionId, GlobalId, Model, Reference, Site, UnitFacts};
 use crate::program::{SourceUnit, Sources};
 use flow::Flows;
+use left_out::LeftOut;
 use places::Files;
 use std::collections::{HashMap, HashSet};
 
@@ -53,6 +55,7 @@ struct Collector {
     functions: HashMap<String, FunctionId>,
     seen: Seen,
     flows: Flows,
+    left_out: LeftOut,
     /// The declaration statement that is being read.
     statement: Option<(RawPlace, RawPlace)>,
     /// The unit that is being read.
@@ -80,6 +83,7 @@ impl Collector {
             functions: HashMap::new(),
             seen: Seen::default(),
             flows: Flows::default(),
+            left_out: LeftOut::default(),
             statement: None,
             unit: 0,
         }
@@ -103,6 +107,7 @@ impl Collector {
             .iter()
             .filter_map(|name| self.files.own(name))
             .collect();
+        self.left_out.read(&own);
         self.unit = self.model.units.len();
         self.model.units.push(UnitFacts {
             file: own.first().copied().unwrap_or(0),
@@ -113,9 +118,7 @@ impl Collector {
         for (start, end) in unit.skipped() {
             if let Some(place) = self.files.place(&start) {
                 let range = (place.file, place.offset, end as usize);
-                if !self.model.skipped.contains(&range) {
-                    self.model.skipped.push(range);
-                }
+                self.left_out.skip(range);
             }
         }
         for cursor in unit.root().children() {
@@ -176,6 +179,7 @@ impl Collector {
     fn finish(self) -> Model {
         let mut model = self.model;
         (model.root, model.files) = self.files.finish();
+        model.skipped = self.left_out.always();
         flow::resolve(&mut model, &self.flows);
         model
     }
