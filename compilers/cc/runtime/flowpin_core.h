@@ -11,8 +11,10 @@
 /* An output of the program, of which each core has a part. */
 struct flowpin_part {
   char *path; /* null: standard output */
-  char mode[8];
+  int flags;         /* of open(2) */
+  int target;        /* the file itself, which the first core has opened; or -1 */
   int descriptor;    /* of a temporary file, also after the program has closed it */
+  int handed;        /* the program's own descriptor of it; -1 if it has none */
   FILE *file;        /* null once the program has closed it */
   long at_packets;   /* how long it was when packets began to come */
   long at_end;       /* how long it was when they ended */
@@ -82,6 +84,15 @@ void flowpin_promise(struct flowpin_worker *worker, unsigned long sequence);
 /* A tick, or the end, to all workers of later stages. */
 void flowpin_hand_all(struct flowpin_worker *worker, enum flowpin_kind kind);
 
+/* A new output of a core; the last one under a path; a stream that writes to it. */
+struct flowpin_part *flowpin_new_part(struct flowpin_worker *worker, const char *path, int flags);
+struct flowpin_part *flowpin_find_part(struct flowpin_worker *worker, const char *path);
+FILE *flowpin_stream_of(struct flowpin_part *part, const char *mode);
+void flowpin_show_output(struct flowpin_worker *worker);
+
+FILE *flowpin_stdout(void);
+FILE *flowpin_fopen(const char *path, const char *mode);
+int flowpin_fclose(FILE *file);
 void flowpin_note_descriptors(struct flowpin_worker *worker);
 enum flowpin_mark { FLOWPIN_AT_PACKETS, FLOWPIN_AT_END, FLOWPIN_AT_ONCE };
 void flowpin_mark(struct flowpin_worker *worker, enum flowpin_mark mark);

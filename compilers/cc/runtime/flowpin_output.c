@@ -14,48 +14,36 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-FILE *flowpin_stdout(void);
-
-static FILE *open_part(struct flowpin_worker *worker, const char *path, const char *mode) {
+struct flowpin_part *flowpin_new_part(struct flowpin_worker *worker, const char *path, int flags) {
   struct flowpin_part *part = calloc(1, sizeof *part);
   FILE *file = tmpfile();
-  if (!part || !file) {
+  if (part && file) part->descriptor = dup(fileno(file));
+  if (file) fclose(file);
+  if (!part || !file || part->descriptor < 0) {
     free(part);
+    errno = ENOMEM;
     return 0;
   }
   part->path = path ? strdup(path) : 0;
-  part->mode[0] = mode[0];
-  part->descriptor = dup(fileno(file));
-  part->file = file;
+  part->flags = flags;
+  part->target = part->handed = -1;
   /* Opened after packets have begun, it has nothing from before. */
   part->at_packets = part->at_end = part->at_once = -1;
   struct flowpin_part **last = &worker->parts;
   while (*last) last = &(*last)->next;
   *last = part;
-  return file;
+  return part;
 }
 
 FILE *flowpin_stdout(void) {
   struct flowpin_worker *worker = flowpin_worker;
   if (!worker) return stdout;
-  if (!worker->out) worker->out = open_part(worker, 0, "w");
+  if (!worker->out) {
+    struct flowpin_part *part = flowpin_new_part(worker, 0, O_WRONLY);
+    worker->out = part ? flowpin_stream_of(part, "w") : 0;
+  }
   if (!worker->out) flowpin_die("no temporary file for a core's output");
   return worker->out;
-}
-
-/* What is opened while packets come belongs to one connection, so to one core. */
-FILE *flowpin_fopen(const char *path, const char *mode) {
-  struct flowpin_worker *worker = flowpin_worker;
-  int is_written = mode[0] == 'w' || mode[0] == 'a';
-  if (!worker || !is_written || worker->is_in_packets || !strncmp(path, "/dev/", 5))
-    return fopen(path, mode);
-  if (worker->number == 0) {
-    /* The program is to hear now that it cannot be written. */
-    FILE *real = fopen(path, mode[0] == 'w' ? "w" : "a");
-    if (!real) return 0;
-    fclose(real);
-  }
-  return open_part(worker, path, mode);
 }
 
 int flowpin_printf(const char *format, ...) {
@@ -76,35 +64,6 @@ int flowpin_puts(const char *text) {
 }
 
 int flowpin_putchar(int c) { return fputc(c, flowpin_stdout()); }
-
-int flowpin_fclose(FILE *file) {
-  struct flowpin_worker *worker = flowpin_worker;
-  for (struct flowpin_part *part = worker ? worker->parts : 0; part; part = part->next)
-    if (part->file == file) part->file = 0;
-  if (worker && worker->out == file) worker->out = 0;
-  return fclose(file);
-}
-
-/* Descriptors that others have when a core starts: programs close all that they do not know. */
-void flowpin_note_descriptors(struct flowpin_worker *worker) {
-  for (int number = 3; number < FLOWPIN_DESCRIPTORS; number++)
-    worker->is_foreign[number] = fcntl(number, F_GETFD) >= 0;
-}
-
-int flowpin_close(int number) {
-  struct flowpin_worker *worker = flowpin_worker;
-  if (worker && number >= 3) {
-    int is_ours = number < FLOWPIN_DESCRIPTORS && worker->is_foreign[number];
-    if (worker->out && fileno(worker->out) == number) is_ours = 1;
-    for (struct flowpin_part *part = worker->parts; part; part = part->next)
-      is_ours |= part->descriptor == number;
-    if (is_ours) {
-      errno = EBADF;
-      return -1;
-    }
-  }
-  return close(number);
-}
 
 static long length_of(struct flowpin_part *part) {
   struct stat status;
@@ -136,7 +95,7 @@ static int copy(struct flowpin_part *part, long from, long to, int target) {
   return 0;
 }
 
-static struct flowpin_part *find(struct flowpin_worker *worker, const char *path) {
+struct flowpin_part *flowpin_find_part(struct flowpin_worker *worker, const char *path) {
   struct flowpin_part *found = 0;
   for (struct flowpin_part *part = worker->parts; part; part = part->next) {
     int is_same = path && part->path ? !strcmp(path, part->path) : path == part->path;
@@ -147,18 +106,15 @@ static struct flowpin_part *find(struct flowpin_worker *worker, const char *path
 
 /* All cores' parts of one output. */
 static int merge_one(struct flowpin_worker *workers, int count, struct flowpin_part *first) {
-  int target = 1, failed = 0;
-  if (first->path) {
-    int flags = O_WRONLY | O_CREAT | (first->mode[0] == 'w' ? O_TRUNC : O_APPEND);
-    target = open(first->path, flags, 0666);
-    if (target < 0) {
-      perror(first->path);
-      return -1;
-    }
+  int target = first->path ? first->target : 1, failed = 0;
+  if (target < 0) target = open(first->path, first->flags | O_CREAT, 0666);
+  if (target < 0) {
+    perror(first->path);
+    return -1;
   }
   for (int phase = 0; phase < 4; phase++)
     for (int number = 0; number < count; number++) {
-      struct flowpin_part *part = find(&workers[number], first->path);
+      struct flowpin_part *part = flowpin_find_part(&workers[number], first->path);
       if (!part) continue;
       long length = length_of(part);
       long packets = part->at_packets < 0 ? (part->at_end < 0 ? length : 0) : part->at_packets;
@@ -180,10 +136,16 @@ int flowpin_merge(struct flowpin_worker *workers, int count) {
   fflush(stdout);
   for (int number = 0; number < count; number++)
     for (struct flowpin_part *part = workers[number].parts; part; part = part->next) {
-      int is_known = find(&workers[number], part->path) != part;
+      int is_known = flowpin_find_part(&workers[number], part->path) != part;
       for (int before = 0; before < number; before++)
-        is_known |= find(&workers[before], part->path) != 0;
+        is_known |= flowpin_find_part(&workers[before], part->path) != 0;
       if (!is_known) failed |= merge_one(workers, count, part);
     }
   return failed;
+}
+
+/* Why a core did not start, if it said so on its standard output. */
+void flowpin_show_output(struct flowpin_worker *worker) {
+  struct flowpin_part *part = flowpin_find_part(worker, 0);
+  if (part) copy(part, 0, length_of(part), 2);
 }

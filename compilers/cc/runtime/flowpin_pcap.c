@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* The first core opens the capture, for all; the others know of it what a program asks first. */
-static int first_link_type, first_snap_length, first_failed;
+static int first_link_type, first_snap_length, first_precision, first_failed;
 static char first_error[PCAP_ERRBUF_SIZE];
 
 static struct flowpin_worker *opening(void) {
@@ -25,6 +25,7 @@ static pcap_t *opened(struct flowpin_worker *worker, pcap_t *capture, const char
   if (capture) {
     first_link_type = pcap_datalink(capture);
     first_snap_length = pcap_snapshot(capture);
+    first_precision = pcap_get_tstamp_precision(capture);
     flowpin_source_opened(capture);
   } else {
     memcpy(first_error, error, sizeof first_error);
@@ -32,12 +33,17 @@ static pcap_t *opened(struct flowpin_worker *worker, pcap_t *capture, const char
   return capture;
 }
 
+static pcap_t *dead(void) {
+  return pcap_open_dead_with_tstamp_precision(first_link_type, first_snap_length,
+                                              (unsigned)first_precision);
+}
+
 static pcap_t *opened_by_first(struct flowpin_worker *worker, char *error) {
   if (first_failed) {
     memcpy(error, first_error, sizeof first_error);
     return 0;
   }
-  return worker->capture = pcap_open_dead(first_link_type, first_snap_length);
+  return worker->capture = dead();
 }
 
 pcap_t *flowpin_pcap_open_offline(const char *path, char *error) {
@@ -86,9 +92,9 @@ int flowpin_pcap_compile(pcap_t *capture, struct bpf_program *filter, const char
                          int optimizes, bpf_u_int32 mask) {
   if (!flowpin_worker || flowpin_worker->number == 0)
     return pcap_compile(capture, filter, text, optimizes, mask);
-  pcap_t *dead = pcap_open_dead(first_link_type, first_snap_length);
-  int outcome = dead ? pcap_compile(dead, filter, text, optimizes, mask) : -1;
-  if (dead) pcap_close(dead);
+  pcap_t *same = dead();
+  int outcome = same ? pcap_compile(same, filter, text, optimizes, mask) : -1;
+  if (same) pcap_close(same);
   return outcome;
 }
 
@@ -269,4 +275,37 @@ void flowpin_pcap_close(pcap_t *capture) {
     worker->filter.bf_insns = 0;
   }
   pcap_close(capture);
+}
+
+/* Captures that the program writes are outputs like others: the first core's part has the header. */
+pcap_dumper_t *flowpin_pcap_dump_fopen(pcap_t *capture, FILE *file) {
+  struct flowpin_worker *worker = flowpin_worker;
+  if (!worker || worker->number == 0 || capture != worker->capture)
+    return pcap_dump_fopen(capture, file);
+  /* What this core has for an interface may not be open. */
+  pcap_t *same = dead();
+  pcap_dumper_t *dumper = same ? pcap_dump_fopen(same, file) : 0;
+  if (same) pcap_close(same);
+  return dumper;
+}
+
+pcap_dumper_t *flowpin_pcap_dump_open(pcap_t *capture, const char *path) {
+  struct flowpin_worker *worker = flowpin_worker;
+  if (!worker) return pcap_dump_open(capture, path);
+  FILE *file = strcmp(path, "-") ? flowpin_fopen(path, "wb") : flowpin_stdout();
+  /* It fails again, and leaves its reason with the capture. */
+  if (!file) return pcap_dump_open(capture, path);
+  pcap_dumper_t *dumper = flowpin_pcap_dump_fopen(capture, file);
+  if (!dumper) flowpin_fclose(file);
+  return dumper;
+}
+
+pcap_dumper_t *flowpin_pcap_dump_open_append(pcap_t *capture, const char *path) {
+  if (flowpin_worker) flowpin_die("a capture is added to: that needs FLOWPIN_WAYS=1");
+  return pcap_dump_open_append(capture, path);
+}
+
+void flowpin_pcap_dump_close(pcap_dumper_t *dumper) {
+  if (flowpin_worker) flowpin_fclose(pcap_dump_file(dumper));
+  else pcap_dump_close(dumper);
 }

@@ -136,6 +136,16 @@ void flowpin_finish(int code) {
     flowpin_merge(worker, 1);
     exit(code);
   }
+  pthread_mutex_lock(&lock);
+  int is_alone = worker->number > 0 && !worker->had_packets && !worker->is_in_packets && packets_count;
+  pthread_mutex_unlock(&lock);
+  if (is_alone) {
+    /* Its packets would be lost: a lock that one core has, say. */
+    flowpin_show_output(worker);
+    fprintf(stderr, "flowpin: core %d ended with code %d before packets came, the first core did not: ",
+            worker->number, code);
+    flowpin_die("the program needs FLOWPIN_WAYS=1");
+  }
   worker->code = code;
   tell_end(worker);
   for (int input = 0; input < worker->input_count; input++)

@@ -65,6 +65,10 @@ pub(crate) const RUNTIME: &[(&str, &str)] = &[
         include_str!("../../runtime/flowpin_output.c"),
     ),
     (
+        "flowpin_files.c",
+        include_str!("../../runtime/flowpin_files.c"),
+    ),
+    (
         "flowpin_libc.c",
         include_str!("../../runtime/flowpin_libc.c"),
     ),

@@ -24,7 +24,7 @@ fn transformed(backend: Backend) -> Output {
     transformed_file(&folder().join("hosts.c"), backend)
 }
 
-fn transformed_file(source: &Path, backend: Backend) -> Output {
+pub(crate) fn transformed_file(source: &Path, backend: Backend) -> Output {
     let sources = Sources::of_files(&folder(), &[source.to_owned()], &[]).unwrap();
     let model = collect(&sources).unwrap();
     let texts = Texts::read(&model.files).unwrap();

@@ -3,6 +3,7 @@
 
 mod captures;
 mod corpus;
+mod outputs;
 mod patterns;
 mod scanner;
 mod stages;
