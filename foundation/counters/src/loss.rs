@@ -115,6 +115,8 @@ losses! {
     /// Bytes of extracted files beyond the limit of their shard.
     HttpFileBytes = "http_file_bytes", "byte",
         "missing at the end of extracted files: more than the limit of a run";
+    /// Files of a form beyond those that one form may have.
+    HttpFormFiles = "http_form_files", "file", "of forms not reported: more than 64 in one form";
     /// Texts of HTTP that were cut or omitted.
     HttpTexts = "http_texts", "text", "of HTTP cut or omitted: longer than the limit, or no memory";
     /// WebSockets not examined because their shard reached its limit.

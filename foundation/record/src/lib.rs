@@ -52,7 +52,7 @@ pub use lists::ValueLists;
 pub use locality::is_local;
 pub use message::{
     FilePart, MESSAGE_COLUMNS, MESSAGE_MEMBERS, MessageColumn, MessagePlace, MessageSchema,
-    MessageSink, Shown,
+    MessageSink, Shown, file_of_part, part_number,
 };
 pub use protocol::{eve_protocol_name, has_ports, zeek_protocol_name};
 pub use samples::Samples;

@@ -305,6 +305,31 @@ pub enum FilePart<'a> {
     End(u64, bool),
 }
 
+/// The number of a file that is a part of another one: which of its parts, from 1.
+pub const fn part_number(file: u64, nth: u64) -> u64 {
+    file | nth << PART_SHIFT
+}
+
+/// The file that one is a part of, and which of its parts it is: 0 if it is no part.
+pub const fn file_of_part(number: u64) -> (u64, u64) {
+    (number & ((1 << PART_SHIFT) - 1), number >> PART_SHIFT)
+}
+
+/// More than the numbers of files that are no parts have.
+const PART_SHIFT: u32 = 40;
+
+impl FilePart<'_> {
+    /// The file's number.
+    pub const fn number(&self) -> u64 {
+        match *self {
+            Self::Begin(number)
+            | Self::Data(number, _)
+            | Self::Missing(number, _)
+            | Self::End(number, _) => number,
+        }
+    }
+}
+
 /// What a sink adds to a message: its connection and place there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessagePlace {

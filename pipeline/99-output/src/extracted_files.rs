@@ -8,7 +8,7 @@
 use crate::FileError;
 use crate::appender::Appender;
 use flowpin_disk::{Existing, Reads, Refused, earlier};
-use flowpin_record::{FilePart, Uid};
+use flowpin_record::{FilePart, Uid, file_of_part};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -121,33 +121,40 @@ impl Collected {
     }
 }
 
-/// A transaction has at most two files.
+/// A transaction has at most two bodies.
 const SIDES: [&str; 2] = ["request", "response"];
 
 fn name_of(uid: Uid, number: u64) -> String {
     let [request, response] = SIDES;
+    let (number, part) = file_of_part(number);
     let side = if number.is_multiple_of(2) {
         request
     } else {
         response
     };
-    format!("{uid}-{}-{side}", number / 2)
+    match part {
+        0 => format!("{uid}-{}-{side}", number / 2),
+        // A file of a form.
+        _ => format!("{uid}-{}-{side}-{part}", number / 2),
+    }
 }
 
 /// Whether an extracted file may have this name.
 fn is_name(text: &str) -> bool {
     let mut parts = text.split('-');
     let (uid, number, side) = (parts.next(), parts.next(), parts.next());
+    let part = parts.next();
     uid.is_some_and(|uid| uid.parse::<Uid>().is_ok())
         && number.is_some_and(|number| number.parse::<u64>().is_ok())
         && side.is_some_and(|side| SIDES.contains(&side))
+        && part.is_none_or(|part| part.parse::<u32>().is_ok())
         && parts.next().is_none()
 }
 
 #[cfg(test)]
 mod tests {
     use super::{ExtractedFiles, is_name, name_of};
-    use flowpin_record::{FilePart, Uid};
+    use flowpin_record::{FilePart, Uid, part_number};
 
     /// A link under a name that can be guessed is not followed, and a file there is not replaced;
     /// nor one that takes the place of an extracted file.
@@ -187,17 +194,27 @@ mod tests {
     /// Files of an earlier run are recognised by their names, and no other files are.
     #[test]
     fn names_are_recognised() {
-        for number in [0, 1, 7, u64::MAX] {
+        for number in [0, 1, 7, part_number(6, 3), u64::MAX] {
             assert!(is_name(&name_of(Uid(u64::MAX), number)));
         }
         for other in [
             "C00000000010-1",
-            "C00000000010-1-request-2",
+            "C00000000010-1-request-x",
+            "C00000000010-1-request-2-3",
             "C1-1-request",
             "notes",
         ] {
             assert!(!is_name(other), "{other}");
         }
+    }
+
+    /// A file of a form stands beside the body that it is a part of.
+    #[test]
+    fn parts_have_names_of_their_own() {
+        let uid = Uid::default();
+        let [body, part] = [6, part_number(6, 3)].map(|number| name_of(uid, number));
+        assert_eq!(part, format!("{body}-3"));
+        assert!(body.ends_with("-3-request"));
     }
 
     /// Parts of several files alternate; each file has its own bytes, gaps as zeros.

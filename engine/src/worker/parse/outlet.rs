@@ -11,7 +11,7 @@ use flowpin_output::ExtractedFiles;
 use flowpin_packet::{Layer, Reason, SHARD_COUNT, Shard, Timestamp, bad};
 use flowpin_record::{
     AnomalyRecord, AppEvent, DataChannel, FilePart, MessageSchema, MessageSink, RecordKey,
-    RecordSink, Shown, Value,
+    RecordSink, Shown, Value, file_of_part,
 };
 use std::hint::black_box;
 
@@ -206,7 +206,9 @@ impl<S: RecordSink> MessageSink for Outlet<'_, '_, S> {
     }
 
     fn file(&mut self, part: FilePart<'_>) {
-        if let Some(tap) = &mut self.ledger.tap {
+        // Rules examine bodies whole.
+        let (_, nth) = file_of_part(part.number());
+        if let Some(tap) = self.ledger.tap.as_mut().filter(|_| nth == 0) {
             tap.file(part);
         }
         if let Some(files) = &mut self.ledger.files

@@ -4,7 +4,7 @@ use crate::anomaly::Anomaly;
 use crate::parser::pairing::file_number;
 use crate::parser::start::NEXT_RESPONSE;
 use crate::parser::turn::Turn;
-use crate::state::{NONE, Phase, Side};
+use crate::state::{NONE, Phase, Side, Text};
 use flowpin_counters::Loss;
 use flowpin_record::{FilePart, MessageSink};
 
@@ -85,7 +85,9 @@ impl<S: MessageSink> Turn<'_, S> {
             return self.pools.losses.count(Loss::HttpBodies, 1);
         }
         let number = self.file_number();
-        self.mine.body = self.pools.bodies.begin(encodings, number, self.queue.shard);
+        let boundary = self.boundary();
+        let bodies = &mut self.pools.bodies;
+        self.mine.body = bodies.begin(encodings, number, self.queue.shard, &boundary);
         if self.mine.body == NONE {
             self.pools.losses.count(Loss::HttpBodies, 1);
         } else if self.options.bodies.are_handed_on() {
@@ -95,6 +97,16 @@ impl<S: MessageSink> Turn<'_, S> {
                 self.pools.losses.count(Loss::HttpFiles, 1);
             }
         }
+    }
+
+    /// What divides the parts of a request's body; empty if nothing does, or no record would tell
+    /// of it.
+    fn boundary(&mut self) -> Vec<u8> {
+        if !self.to_server || !self.options.bodies.any() {
+            return Vec::new();
+        }
+        let boundary = self.pools.text(self.mine.transaction, Text::Boundary);
+        boundary.to_vec()
     }
 
     /// The number of the current body's file: a transaction has at most two (request, response).

@@ -21,6 +21,7 @@ impl<S: MessageSink> Turn<'_, S> {
         if self.options.bodies.are_handed_on() && zeros > 0 {
             self.sink.file(FilePart::Missing(file, zeros));
         }
+        self.write_parts();
     }
 
     /// A body is over, complete or not.
@@ -66,7 +67,14 @@ impl<S: MessageSink> Turn<'_, S> {
         if self.options.bodies.are_handed_on() {
             self.sink.file(FilePart::End(file, is_whole));
         }
-        if wire_len > 0 {
+        let form = body.form.take();
+        let has_parts = form.as_ref().is_some_and(|form| form.has_files());
+        if let Some(mut form) = form {
+            let left_out = form.take_left_out();
+            self.write_form_files(form.take_over(), left_out);
+        }
+        // The files of a form stand for its body, unless that was written, too.
+        if wire_len > 0 && (!has_parts || body.is_stored()) {
             let transaction = self.pools.transactions.get_mut(self.mine.transaction);
             if let Some(transaction) = transaction {
                 let [client, server] = &mut transaction.media;

@@ -3,6 +3,7 @@
 use super::decoder::{Cost, Decoder};
 use super::layers::{Encoding, Encodings};
 use super::outer::OuterCodings;
+use super::parts::FORM_BYTES;
 use super::state::BodyState;
 use crate::options::BodyOptions;
 
@@ -25,8 +26,10 @@ impl BodyState {
     pub(super) fn cost(&self, options: &BodyOptions) -> u64 {
         let Cost { base, window } = self.decoder_cost;
         let outer = self.outer.as_ref().map_or(0, OuterCodings::cost);
+        let form = if self.form.is_some() { FORM_BYTES } else { 0 };
         Self::bare_cost(options)
             .saturating_add(outer)
+            .saturating_add(form)
             .saturating_add(base)
             .saturating_add(window.min(self.len))
     }

@@ -16,6 +16,7 @@ mod layers;
 pub(crate) mod magic;
 mod memory;
 mod outer;
+mod parts;
 mod pool;
 mod quota;
 mod record;
@@ -31,6 +32,7 @@ use crate::anomaly::Anomaly;
 use crate::options::BodyOptions;
 use crate::parser::turn::Turn;
 use crate::state::{NONE, Phase};
+use flowpin_packet::Timestamp;
 use flowpin_record::{FilePart, MessageSink};
 use quota::FileOutput;
 use state::{BodyState, STRIDE};
@@ -106,6 +108,7 @@ impl<S: MessageSink> Turn<'_, S> {
             state.feed(bytes, &mut context);
             open.charge();
         }
+        self.write_parts();
     }
 }
 
@@ -123,6 +126,23 @@ struct Context<'a> {
 /// Where the decoded bytes of one coding go: to the next coding, or to a file.
 trait Output {
     fn put(&mut self, bytes: &[u8]);
+
+    /// A part of the body becomes a file of its own; false if it does not.
+    fn begin_part(&mut self, number: u64) -> bool {
+        let _ = number;
+        false
+    }
+
+    /// Bytes of such a part; how many of them are kept.
+    fn part(&mut self, number: u64, bytes: &[u8]) -> u64 {
+        let _ = (number, bytes);
+        0
+    }
+
+    /// So many zeros in the place of missing bytes.
+    fn part_missing(&mut self, number: u64, zeros: u64) {
+        let _ = (number, zeros);
+    }
 }
 
 impl BodyState {
@@ -228,6 +248,10 @@ impl BodyState {
         }
         self.hashers.update(bytes);
         self.len = self.len.saturating_add(bytes.len() as u64);
+        if let Some(form) = &mut self.form {
+            let at = self.times.map_or(Timestamp(0), |[_, last]| last);
+            form.feed(bytes, at, output);
+        }
         output.put(bytes);
     }
 }
@@ -238,14 +262,39 @@ impl<S: MessageSink> Output for FileOutput<'_, S> {
         if !self.is_file {
             return;
         }
-        let len = bytes.len() as u64;
-        let taken = self.quota.take(len, self.options);
-        self.left_out = self.left_out.saturating_add(len.saturating_sub(taken));
+        let taken = self.hand_on(self.number, bytes);
+        let left_out = (bytes.len() as u64).saturating_sub(taken);
+        self.left_out = self.left_out.saturating_add(left_out);
+    }
+
+    fn begin_part(&mut self, number: u64) -> bool {
+        let is_file = self.quota.begin(self.options);
+        if is_file {
+            self.sink.file(FilePart::Begin(number));
+        }
+        is_file
+    }
+
+    fn part(&mut self, number: u64, bytes: &[u8]) -> u64 {
+        self.hand_on(number, bytes)
+    }
+
+    fn part_missing(&mut self, number: u64, zeros: u64) {
+        let zeros = self.quota.take(zeros, self.options);
+        self.sink.file(FilePart::Missing(number, zeros));
+    }
+}
+
+impl<S: MessageSink> FileOutput<'_, S> {
+    /// Hands on the bytes of a file as far as the quota goes, and returns how many.
+    fn hand_on(&mut self, number: u64, bytes: &[u8]) -> u64 {
+        let taken = self.quota.take(bytes.len() as u64, self.options);
         let part = usize::try_from(taken)
             .ok()
             .and_then(|taken| bytes.get(..taken));
         if let Some(part) = part.filter(|part| !part.is_empty()) {
-            self.sink.file(FilePart::Data(self.number, part));
+            self.sink.file(FilePart::Data(number, part));
         }
+        taken
     }
 }

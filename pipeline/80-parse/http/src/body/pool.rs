@@ -2,6 +2,7 @@
 
 use super::Context;
 use super::layers::Encodings;
+use super::parts::{FORM_BYTES, Form, FormFile};
 use super::quota::{FileOutput, FileQuota};
 use super::state::BodyState;
 use crate::options::BodyOptions;
@@ -57,13 +58,25 @@ impl Bodies {
         !self.space.is_empty()
     }
 
-    /// Begins a body; [`NONE`] if its shard has no memory for it. `number`: of its file.
-    pub(super) fn begin(&mut self, encodings: Encodings, number: u64, shard: u8) -> u32 {
-        let cost = BodyState::least_cost(encodings, &self.options);
+    /// Begins a body; [`NONE`] if its shard has no memory for it. `number`: of its file;
+    /// `boundary`: of the parts of a form, empty if it is none.
+    pub(super) fn begin(
+        &mut self,
+        encodings: Encodings,
+        number: u64,
+        shard: u8,
+        boundary: &[u8],
+    ) -> u32 {
+        let mut cost = BodyState::least_cost(encodings, &self.options);
+        let form = Form::new(boundary, number, &self.options);
+        if form.is_some() {
+            cost = cost.saturating_add(FORM_BYTES);
+        }
         if !self.budget.take(shard, cost) {
             return NONE;
         }
-        let state = BodyState::new(encodings, number, shard, &self.options);
+        let mut state = BodyState::new(encodings, number, shard, &self.options);
+        state.form = form.map(Box::new);
         if let Some(handle) = self.free.pop() {
             if let Some(place) = self.states.get_mut(handle as usize) {
                 *place = Some(state);
@@ -122,6 +135,9 @@ impl Bodies {
         let (state, mut context) = open.parts();
         state.flush(&mut context);
         let mut zeros = state.gap(len, context.options);
+        if let Some(form) = state.form.as_mut().filter(|_| !state.is_over) {
+            form.gap(len, zeros, context.output);
+        }
         if open.file.is_file {
             zeros = open.file.quota.take(zeros, open.file.options);
         }
@@ -137,6 +153,15 @@ impl Bodies {
         open.release();
         self.free.push(handle);
         self.states.get_mut(handle as usize)?.take()
+    }
+
+    /// The files of a form that are over since the last call, and how many were left out.
+    pub(super) fn parts_over(&mut self, handle: u32) -> (Vec<FormFile>, u64) {
+        let state = self.states.get_mut(handle as usize);
+        let form = state.and_then(|state| state.as_mut()?.form.as_mut());
+        form.map_or((Vec::new(), 0), |form| {
+            (form.take_over(), form.take_left_out())
+        })
     }
 
     /// Whether no body has bytes to come, and all memory was given back.

@@ -6,6 +6,7 @@ use super::hashes::Hashers;
 use super::layers::{Encoding, Encodings, IDENTITY, Layers};
 use super::magic::{HEAD_LEN, media_type};
 use super::outer::OuterCodings;
+use super::parts::Form;
 use crate::anomaly::Anomalies;
 use crate::options::BodyOptions;
 use flowpin_packet::Timestamp;
@@ -17,6 +18,8 @@ pub(crate) struct BodyState {
     pub(super) outer: Option<OuterCodings>,
     pub(super) decoder: Decoder,
     pub(super) hashers: Hashers,
+    /// The parts of a form.
+    pub(super) form: Option<Box<Form>>,
     /// The first decoded bytes.
     pub(super) head: [u8; HEAD_LEN],
     pub(super) head_len: u8,
@@ -83,6 +86,7 @@ impl BodyState {
             outer: (!outer.is_empty()).then(|| OuterCodings::new(outer)),
             decoder: Decoder::new(encoding),
             hashers: Hashers::new(options),
+            form: None,
             head: [0; HEAD_LEN],
             head_len: 0,
             raw_len: 0,
@@ -176,6 +180,9 @@ impl BodyState {
     /// The body has ended.
     pub(super) fn finish(&mut self, context: &mut Context<'_>) {
         self.flush(context);
+        if let Some(form) = &mut self.form {
+            form.finish(context.output);
+        }
         self.is_inside |= self.raw_len > 0 && self.decoder.is_inside();
     }
 

@@ -64,9 +64,12 @@ record! {
         "Protocols that Upgrade names.";
     // Those of files, which only bodies that are looked at are.
     orig_fuids: "orig_fuids", "", FileIds,
-        "The file of the request's body, as in `files` (where bodies are examined).";
+        "The file of the request's body, or those of a form, as in `files` (where bodies are \
+         examined).";
+    orig_filenames: "orig_filenames", "", TextList,
+        "The names that a form gives its files.";
     orig_mime_types: "orig_mime_types", "", TextList,
-        "What its first bytes are.";
+        "What their first bytes are.";
     resp_fuids: "resp_fuids", "", FileIds,
         "The file of the response's body.";
     resp_filenames: "resp_filenames", "", TextList,

@@ -53,10 +53,12 @@ pub(crate) enum Text {
     ContentRange,
     Upgrade,
     FileName,
+    /// Of the request's body, if it is a form.
+    Boundary,
 }
 
 impl Text {
-    pub(crate) const COUNT: usize = 15;
+    pub(crate) const COUNT: usize = 16;
 }
 
 /// A request and its response. Either may be missing.
@@ -71,6 +73,8 @@ pub(crate) struct Transaction {
     /// Lists: fields of proxies; all fields of either side, if the options ask for them.
     pub(crate) proxied: Chain,
     pub(crate) fields: [Chain; 2],
+    /// A list: of each file of a form its place there, its media type's number, its name.
+    pub(crate) form_files: Chain,
     pub(crate) request_at: Timestamp,
     pub(crate) response_at: Timestamp,
     pub(crate) request_len: u64,
@@ -114,6 +118,7 @@ impl Transaction {
             parts: [Part::default(); Text::COUNT],
             proxied: chain,
             fields: [chain; 2],
+            form_files: chain,
             request_at: Timestamp(0),
             response_at: Timestamp(0),
             request_len: 0,

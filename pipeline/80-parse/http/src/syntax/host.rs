@@ -98,24 +98,6 @@ pub(crate) fn basic_user<'a>(value: &[u8], room: &'a mut [u8; USER_MAX]) -> Opti
     room.get(..len).filter(|name| !name.is_empty())
 }
 
-/// The file name in `Content-Disposition: attachment; filename="a.b"` (RFC 6266); empty: none.
-pub(crate) fn file_name(value: &[u8]) -> &[u8] {
-    for part in value.split(|&byte| byte == b';').map(trimmed) {
-        let Some(equals) = part.iter().position(|&byte| byte == b'=') else {
-            continue;
-        };
-        let (name, after) = part.split_at_checked(equals).unwrap_or_default();
-        if trimmed(name).eq_ignore_ascii_case(b"filename") {
-            let text = trimmed(after.get(1..).unwrap_or_default());
-            return match text.strip_prefix(b"\"") {
-                Some(text) => text.split(|&byte| byte == b'"').next().unwrap_or_default(),
-                None => text,
-            };
-        }
-    }
-    &[]
-}
-
 fn six_bits(letter: u8) -> Option<u32> {
     let value = match letter {
         b'A'..=b'Z' => letter.wrapping_sub(b'A'),
@@ -142,7 +124,7 @@ const SCHEMES: &str = "Basic Bearer Concealed Digest DPoP GNAP HOBA Mutual Negot
 
 #[cfg(test)]
 mod tests {
-    use super::{USER_MAX, authority, basic_user, file_name, password, split_port};
+    use super::{USER_MAX, authority, basic_user, password, split_port};
 
     /// RFC 3986 §3.2.1: what stands between the first colon of the user's part and its end.
     #[test]
@@ -181,19 +163,6 @@ mod tests {
         assert_eq!(authority(b"http://u:p@h:1/x@y"), Some(b"h:1".as_slice()));
         assert_eq!(authority(b"/http://h/"), None);
         assert_eq!(authority(b"h:443"), None);
-    }
-
-    /// RFC 6266 §4.1.
-    #[test]
-    fn file_names_are_found() {
-        let value = b"attachment; FileName=\"a b.zip\"; x=y";
-        assert_eq!(file_name(value), b"a b.zip");
-        assert_eq!(file_name(b"inline; filename=a"), b"a");
-        assert_eq!(file_name(b"inline"), b"");
-        assert_eq!(
-            file_name(b"a; filename=\"b\"\rContent-Encoding: deflate"),
-            b"b"
-        );
     }
 
     /// RFC 7617 §2: the example of the specification; never the password.

@@ -12,9 +12,7 @@ mod status_line;
 pub(crate) use chunk::{ChunkLine, ChunkStep};
 pub(crate) use coding::coding;
 pub(crate) use fields::{Field, field, might_be_known};
-pub(crate) use host::{
-    USER_MAX, authority, basic_user, file_name, is_known_scheme, password, split_port,
-};
+pub(crate) use host::{USER_MAX, authority, basic_user, is_known_scheme, password, split_port};
 pub(crate) use length::length;
 pub(crate) use request_line::{
     METHOD_MAX, Method, RequestLine, could_begin, looks_like_request, might_be_request,

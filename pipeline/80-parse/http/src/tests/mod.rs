@@ -4,6 +4,7 @@ mod anomalies;
 mod coded;
 mod conversations;
 mod expect;
+mod forms;
 mod laws;
 mod receivers;
 mod unchunked;

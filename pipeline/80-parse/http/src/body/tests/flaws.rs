@@ -191,7 +191,7 @@ fn limits_hold_for_both_codings_together() {
     let mut bodies = Bodies::new(&options, &Budget::new(256 << 10));
     let mut open = Vec::new();
     loop {
-        match bodies.begin(both(GZIP, GZIP), 2, 0) {
+        match bodies.begin(both(GZIP, GZIP), 2, 0, b"") {
             NONE => break,
             handle => open.push(handle),
         }
@@ -201,7 +201,7 @@ fn limits_hold_for_both_codings_together() {
         feed(&mut bodies, handle, &gzip(b"x"), &mut Made::default());
         bodies.end(handle, &mut Made::default());
     }
-    assert_ne!(bodies.begin(both(GZIP, GZIP), 2, 0), NONE);
+    assert_ne!(bodies.begin(both(GZIP, GZIP), 2, 0, b""), NONE);
 }
 
 /// Bodies that are called what they are not stay as they came, at once or in pieces, alone and
@@ -247,7 +247,7 @@ fn what_came_before_a_gap_is_kept() {
         (BROTLI, BROTLI_LINES.to_vec()),
     ] {
         let mut bodies = Bodies::new(&all(), &Budget::new(32 << 20));
-        let body = bodies.begin(Encodings::of_content(encoding), 2, 0);
+        let body = bodies.begin(Encodings::of_content(encoding), 2, 0, b"");
         assert!(bodies.begin_file(body));
         let mut made = Made::default();
         feed(&mut bodies, body, &bytes[..100], &mut made);

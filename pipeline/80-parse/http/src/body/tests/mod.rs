@@ -274,12 +274,12 @@ fn windows_are_capped_in_each_shard() {
     let mut lens = Vec::new();
     for piece in [999, usize::MAX] {
         let mut bodies = Bodies::new(&options, &Budget::new(2 << 20));
-        let one = bodies.begin(Encodings::of_content(ZSTD), 2, 0);
-        let other = bodies.begin(Encodings::of_content(IDENTITY), 2, 0);
+        let one = bodies.begin(Encodings::of_content(ZSTD), 2, 0, b"");
+        let other = bodies.begin(Encodings::of_content(IDENTITY), 2, 0, b"");
         for part in sent.chunks(piece) {
             feed(&mut bodies, one, part, &mut Made::default());
         }
-        assert_ne!(bodies.begin(Encodings::of_content(ZSTD), 4, 0), NONE);
+        assert_ne!(bodies.begin(Encodings::of_content(ZSTD), 4, 0, b""), NONE);
         let work = bodies.end(one, &mut Made::default()).unwrap();
         assert!(work.no_room && work.is_broken && work.anomalies.iter().next().is_none());
         lens.push(work.len);
@@ -290,15 +290,15 @@ fn windows_are_capped_in_each_shard() {
     // A body with a smaller window may be as long as it likes.
     let sent = zstd::encode_all(noise.as_slice(), 1).unwrap();
     let mut bodies = Bodies::new(&options, &Budget::new(2 << 20));
-    let one = bodies.begin(Encodings::of_content(ZSTD), 2, 0);
+    let one = bodies.begin(Encodings::of_content(ZSTD), 2, 0, b"");
     feed(&mut bodies, one, &sent, &mut Made::default());
     let work = bodies.end(one, &mut Made::default()).unwrap();
     assert_eq!((work.no_room, work.len), (false, noise.len() as u64));
     assert!(work.anomalies.iter().next().is_none());
     let mut bodies = Bodies::new(&options, &Budget::new(2 << 20));
-    let begun = (0..9).filter(|_| bodies.begin(Encodings::of_content(ZSTD), 2, 0) != NONE);
+    let begun = (0..9).filter(|_| bodies.begin(Encodings::of_content(ZSTD), 2, 0, b"") != NONE);
     assert_eq!(begun.count(), 4);
-    assert_ne!(bodies.begin(Encodings::of_content(ZSTD), 2, 1), NONE);
+    assert_ne!(bodies.begin(Encodings::of_content(ZSTD), 2, 1, b""), NONE);
 }
 
 /// RFC 7932 §9.1: the first bits tell the window.
@@ -325,7 +325,7 @@ fn gaps_do_not_make_a_file_longer_than_the_limit() {
         ..all()
     };
     let mut bodies = Bodies::new(&options, &Budget::new(32 << 20));
-    let body = bodies.begin(Encodings::of_content(IDENTITY), 2, 0);
+    let body = bodies.begin(Encodings::of_content(IDENTITY), 2, 0, b"");
     let zeros: Vec<u64> = (0..5)
         .map(|_| bodies.gap(body, u64::MAX / 8, &mut Made::default()))
         .collect();

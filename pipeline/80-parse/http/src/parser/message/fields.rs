@@ -5,9 +5,10 @@ use crate::anomaly::Anomaly;
 use crate::parser::turn::Turn;
 use crate::state::{Phase, Text, Transaction};
 use crate::syntax::{
-    Field, USER_MAX, authority, basic_user, coding, field, file_name, is_known_scheme, length,
-    might_be_known, split_port, trimmed,
+    Field, USER_MAX, authority, basic_user, coding, field, is_known_scheme, length, might_be_known,
+    split_port, trimmed,
 };
+use flowpin_mime::parameter;
 use flowpin_record::MessageSink;
 use memchr::memchr;
 
@@ -160,7 +161,9 @@ impl<S: MessageSink> Turn<'_, S> {
             Field::Location => self.keep(Text::Redirect, value),
             Field::ContentRange => self.keep(Text::ContentRange, value),
             Field::ContentDisposition if self.options.bodies.any() || self.options.rules => {
-                self.keep_always(Text::FileName, file_name(value));
+                // RFC 6266 §4.3: a receiver that knows both takes the extended form.
+                let name = parameter(value, b"filename").extended_first();
+                self.keep_always(Text::FileName, &name.unwrap_or_default());
             }
             _ => {}
         }
@@ -170,6 +173,7 @@ impl<S: MessageSink> Turn<'_, S> {
         match field {
             Field::Host => self.host(value),
             Field::Expect => self.expect(value),
+            Field::ContentType if self.options.bodies.any() => self.parts_of_body(value),
             Field::Referrer => self.keep(Text::Referrer, value),
             Field::UserAgent => self.keep(Text::UserAgent, value),
             Field::Origin => self.keep(Text::Origin, value),
@@ -193,6 +197,15 @@ impl<S: MessageSink> Turn<'_, S> {
             Field::XroxyConnection => self.keep_proxied(b"XROXY-CONNECTION", value),
             Field::ProxyConnection => self.keep_proxied(b"PROXY-CONNECTION", value),
             _ => {}
+        }
+    }
+
+    /// RFC 7578: a form is a body of several parts, and its type names what divides them.
+    fn parts_of_body(&mut self, media_type: &[u8]) {
+        let kind = media_type.get(..MULTIPART.len());
+        if kind.is_some_and(|kind| kind.eq_ignore_ascii_case(MULTIPART)) {
+            let boundary = parameter(media_type, b"boundary").plain_first();
+            self.keep_always(Text::Boundary, &boundary.unwrap_or_default());
         }
     }
 
@@ -288,3 +301,5 @@ impl<S: MessageSink> Turn<'_, S> {
 
 /// Longer names are not cleaned of control bytes.
 const NAME_MAX: usize = 32;
+/// The type of all bodies of several parts.
+const MULTIPART: &[u8] = b"multipart/";

@@ -125,6 +125,7 @@ impl<S: MessageSink> Turn<'_, S> {
             for chain in [
                 &mut transaction.texts,
                 &mut transaction.proxied,
+                &mut transaction.form_files,
                 request,
                 response,
             ] {

@@ -7,7 +7,7 @@ use crate::schema::{HttpRecord, WITHOUT_FIELDS};
 use crate::state::{Text, Transaction};
 use crate::syntax::Version;
 use core::hint::black_box;
-use flowpin_record::{MessageSink, Value};
+use flowpin_record::{MessageSink, Value, part_number};
 
 impl<S: MessageSink> Turn<'_, S> {
     /// Writes the record of a transaction, complete or not.
@@ -36,6 +36,7 @@ impl<S: MessageSink> Turn<'_, S> {
             &transaction.proxied,
             &transaction.fields[0],
             &transaction.fields[1],
+            &transaction.form_files,
         ];
         let begins = lists.map(|list| {
             let begin = pools.gathered.len();
@@ -43,7 +44,7 @@ impl<S: MessageSink> Turn<'_, S> {
             begin..pools.gathered.len()
         });
         let gathered = pools.gathered.as_slice();
-        let [proxied, request, response] =
+        let [proxied, request, response, form_files] =
             begins.map(|range| gathered.get(range).unwrap_or_default());
         let words = in_one.unwrap_or(gathered);
         let mut version = [0; 3];
@@ -70,6 +71,11 @@ impl<S: MessageSink> Turn<'_, S> {
                 record.resp_mime_types = if_any(&server);
                 record.resp_filenames = if_any(&filename);
             }
+        }
+        let mut form;
+        if !form_files.is_empty() {
+            form = FormFiles::default();
+            form.show(form_files, file_number(transaction.depth, 0), &mut record);
         }
         if self.options.rules {
             let target = path(transaction.part(Text::Uri).of(words));
@@ -121,16 +127,58 @@ pub(crate) fn file_number(depth: u32, side: u64) -> u64 {
     u64::from(depth).wrapping_mul(2).wrapping_add(side)
 }
 
+/// The files of a form as a record lists them, in the place of the body's own.
+#[derive(Debug)]
+struct FormFiles<'v>([[Value<'v>; LIST_MAX]; 3]);
+
+impl Default for FormFiles<'_> {
+    fn default() -> Self {
+        Self([[Value::Unset; LIST_MAX]; 3])
+    }
+}
+
+impl<'v> FormFiles<'v> {
+    /// `body`: the number of the body's file.
+    fn show(&'v mut self, list: &'v [u8], body: u64, record: &mut HttpRecord<'v>) {
+        let mut places = [Value::Unset; LIST_MAX];
+        let [fuids, names, types] = &mut self.0;
+        let (mut count, mut type_count) = (0usize, 0usize);
+        for item in items(list, &mut places, 1, 0) {
+            let Value::Bytes([nth, media, name @ ..]) = item else {
+                continue;
+            };
+            let (Some(fuid), Some(shown)) = (fuids.get_mut(count), names.get_mut(count)) else {
+                break;
+            };
+            *fuid = Value::Count(part_number(body, u64::from(*nth)));
+            *shown = Value::Bytes(name);
+            count = count.wrapping_add(1);
+            let media = media_name(*media);
+            if let Some((place, media)) = types.get_mut(type_count).zip(media) {
+                *place = Value::Text(media);
+                type_count = type_count.wrapping_add(1);
+            }
+        }
+        let list = |values: &'v [Value<'v>], count: usize| match values.get(..count) {
+            Some(values) if count > 0 => Value::List(values),
+            _ => Value::Unset,
+        };
+        record.orig_fuids = list(fuids, count);
+        record.orig_filenames = list(names, count);
+        record.orig_mime_types = list(types, type_count);
+    }
+}
+
 /// Items of a list in a record.
 const LIST_MAX: usize = 100;
 
 /// Every `each`-th item, starting with item `from`.
-fn items<'v>(
+fn items<'l, 'v>(
     mut bytes: &'v [u8],
-    list: &'v mut [Value<'v>; LIST_MAX],
+    list: &'l mut [Value<'v>; LIST_MAX],
     each: usize,
     from: usize,
-) -> &'v [Value<'v>] {
+) -> &'l [Value<'v>] {
     let mut nth = 0usize;
     let mut count = 0usize;
     while let Some((len, rest)) = bytes.split_first_chunk::<2>() {
@@ -204,6 +252,7 @@ pub(crate) fn record<'v>(
         forwarded_for: text(Text::ForwardedFor),
         upgrade: text(Text::Upgrade),
         orig_fuids: Value::Unset,
+        orig_filenames: Value::Unset,
         orig_mime_types: Value::Unset,
         resp_fuids: Value::Unset,
         resp_filenames: text(Text::FileName),
