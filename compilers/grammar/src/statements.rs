@@ -115,6 +115,10 @@ impl<'a> Statements<'a> {
             ("append", [field]) => {
                 Op::Append(self.field(field, &[FieldKind::Text, FieldKind::List])?)
             }
+            ("parameter", [field, Text(name, at)]) => {
+                let field = self.field(field, &[FieldKind::List])?;
+                Op::Parameter(field, number(&mut self.texts, name.clone(), *at)?)
+            }
             ("set", [field, Text(text, at)]) => {
                 let field = self.field(field, &[FieldKind::Text])?;
                 Op::Set(field, number(&mut self.texts, text.clone(), *at)?)

@@ -29,6 +29,7 @@ const STATEMENTS: &[(&str, &str)] = &[
     ("between_with", "between_with('c', 'c')"),
     ("capture", "capture(FIELD)"),
     ("append", "append(FIELD)"),
+    ("parameter", "parameter(FIELD, \"name\")"),
     ("set", "set(FIELD, \"text\") or set(FIELD, NUMBER)"),
     ("increment", "increment(FIELD)"),
     ("add", "add(FIELD, FIELD)"),

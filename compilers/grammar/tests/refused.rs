@@ -20,6 +20,19 @@ fn the_end_of_the_input_is_a_rule_by_itself() {
     assert_eq!(first_line("%%\n<<EOF>> ;\n\"<<EOF>>\" ;\n"), "");
 }
 
+/// A parameter may occur several times, so its values are a list.
+#[test]
+fn parameters_go_to_lists() {
+    let text = |kind: &str| {
+        format!(
+            "%message m \"d\" {{ x {kind} }}\n%%\na {{ parameter(x, \"filename\"); emit(m); }}\n"
+        )
+    };
+    assert_eq!(first_line(&text("list")), "");
+    assert_ne!(first_line(&text("text")), "");
+    assert_ne!(first_line(&text("list").replace("\"filename\"", "y")), "");
+}
+
 /// What can be declared can be used.
 #[test]
 fn names_with_dashes_are_names_everywhere() {

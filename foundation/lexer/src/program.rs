@@ -143,6 +143,9 @@ pub enum Op {
     Unfold(FieldId),
     /// The window is added: to a text behind a blank, to a list as one more.
     Append(FieldId),
+    /// One more member of the list is the value of the parameter of that name (RFC 2045 §5.1,
+    /// RFC 2231) in the window, which is a field's value.
+    Parameter(FieldId, u16),
     /// The field is a constant text.
     Set(FieldId, u16),
     /// The field is a constant number.

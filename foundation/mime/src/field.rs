@@ -2,10 +2,23 @@
 
 use std::borrow::Cow;
 
-/// The value of the first field of this name; a name is compared in letters of either case.
+/// A value whose lines were joined. RFC 5322 §2.2.3: unfolding takes away the line end alone, and what
+/// continues a line begins with a blank.
 ///
-/// RFC 5322 §2.2.3: a line that begins with a blank continues the one before it, and unfolding takes
-/// away the line end alone.
+/// ```
+/// assert_eq!(*flowpin_mime::unfolded(b"attachment;\r\n filename=a\r\n"), *b"attachment; filename=a");
+/// ```
+pub fn unfolded(value: &[u8]) -> Cow<'_, [u8]> {
+    let value = value.trim_ascii();
+    if !value.contains(&b'\n') {
+        return Cow::Borrowed(value);
+    }
+    let lines = value.split(|&byte| byte == b'\n').map(without_return);
+    Cow::Owned(lines.collect::<Vec<_>>().concat())
+}
+
+/// The value of the first field of this name, [unfolded]; a name is compared in letters of either
+/// case.
 ///
 /// ```
 /// let head = b"Content-Type: text/plain;\r\n charset=utf-8\r\nX: y\r\n";
@@ -14,16 +27,28 @@ use std::borrow::Cow;
 /// assert_eq!(flowpin_mime::field(head, b"charset"), None);
 /// ```
 pub fn field<'a>(head: &'a [u8], name: &[u8]) -> Option<Cow<'a, [u8]>> {
-    let mut lines = head.split(|&byte| byte == b'\n').map(without_return);
-    let first = lines.find_map(|line| value_of(line, name))?;
-    let mut value = Cow::Borrowed(first);
-    for line in lines.take_while(|line| matches!(line.first(), Some(b' ' | b'\t'))) {
-        value.to_mut().extend_from_slice(line);
+    let mut rest = head;
+    while !rest.is_empty() {
+        let len = field_len(rest);
+        let (one, later) = rest.split_at_checked(len).unwrap_or((rest, &[]));
+        if let Some(value) = value_of(one, name) {
+            return Some(unfolded(value));
+        }
+        rest = later;
     }
-    Some(match value {
-        Cow::Borrowed(value) => Cow::Borrowed(value.trim_ascii()),
-        Cow::Owned(value) => Cow::Owned(value.trim_ascii().to_vec()),
-    })
+    None
+}
+
+/// The length of the first field, with the lines that continue it.
+fn field_len(head: &[u8]) -> usize {
+    let mut len = 0usize;
+    for line in head.split_inclusive(|&byte| byte == b'\n') {
+        if len > 0 && !matches!(line.first(), Some(b' ' | b'\t')) {
+            break;
+        }
+        len = len.saturating_add(line.len());
+    }
+    len
 }
 
 fn value_of<'a>(line: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {

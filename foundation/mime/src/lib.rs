@@ -29,6 +29,6 @@ mod field;
 mod multipart;
 mod parameter;
 
-pub use field::field;
+pub use field::{field, unfolded};
 pub use multipart::{BOUNDARY_MAX, HEAD_MAX, Multipart, Parts};
 pub use parameter::{Parameter, parameter};

@@ -4,6 +4,7 @@ use super::{Actor, capture_context};
 use crate::questions::NO_CONDITION;
 use crate::window;
 use flowpin_lexer::{Condition, FieldId, FieldKind, Op};
+use flowpin_mime::{parameter, unfolded};
 use flowpin_record::MessageSink;
 
 /// The state of one action while its operations run.
@@ -40,6 +41,7 @@ impl<S: MessageSink> Actor<'_, S> {
             Op::Append(_) if state.window.is_empty() => {}
             Op::Capture(field) => self.capture(field, state.window),
             Op::Append(field) => self.append(field, state.window),
+            Op::Parameter(field, name) => self.parameter(field, name, state.window),
             Op::Set(field, text) => {
                 let texts = &self.grammar.program.texts;
                 if let Some(text) = texts.get(usize::from(text)) {
@@ -201,6 +203,19 @@ impl<S: MessageSink> Actor<'_, S> {
     fn is_list(&self, field: FieldId) -> bool {
         let known = self.grammar.program.fields.get(usize::from(field));
         known.is_some_and(|known| known.kind == FieldKind::List)
+    }
+
+    /// The parameter's plain value if there is one, else the one in parts or with a character set.
+    fn parameter(&mut self, field: FieldId, name: u16, text: &[u8]) {
+        let names = &self.grammar.program.texts;
+        let Some(name) = names.get(usize::from(name)).filter(|_| self.is_read) else {
+            return;
+        };
+        let value = unfolded(text);
+        let found = parameter(&value, name.as_bytes()).plain_first();
+        if let Some(found) = found.filter(|found| !found.is_empty()) {
+            self.append(field, &found);
+        }
     }
 
     fn append(&mut self, field: FieldId, text: &[u8]) {

@@ -32,6 +32,37 @@ fn mails_have_what_suricata_has() {
     );
 }
 
+/// RFC 2183, RFC 2231 §3 and §4: a name may be divided and encoded, and a quoted one may hold what
+/// would else end it. In chunks (RFC 3030) names are found as well.
+#[test]
+fn attachments_are_named_in_any_form() {
+    let parts = "--b\r\nContent-Disposition: attachment;\r\n filename*0=\"one; \";\r\n\
+                 \tfilename*1=two.zip\r\n\r\nx\r\n\
+                 --b\r\nCONTENT-DISPOSITION: inline; filename*=utf-8''%C3%A4.txt\r\n\r\n\
+                 --b\r\nContent-Disposition: attachment; name=filename; filename=\"\"\r\n\r\n--b--\r\n";
+    let mail = format!("From: a@a\r\n\r\n{parts}");
+    let data = format!("{mail}.\r\n");
+    let (first, second) = mail.split_at(90);
+    let chunks = format!(
+        "BDAT {}\r\n{first}BDAT {} LAST\r\n{second}",
+        first.len(),
+        second.len()
+    );
+    let expected = "email.attachment=one; two.zip|\\xc3\\xa4.txt";
+    for (asked, answer, rest) in [("DATA\r\n", "354 go\r\n", &data), ("", "", &chunks)] {
+        let envelope = format!("EHLO c\r\nMAIL FROM:<a@a>\r\nRCPT TO:<b@b>\r\n{asked}");
+        let answers = format!("250 c\r\n250 ok\r\n250 ok\r\n{answer}");
+        let turns = [
+            (false, &b"220 a\r\n"[..]),
+            (true, envelope.as_bytes()),
+            (false, answers.as_bytes()),
+            (true, rest.as_bytes()),
+        ];
+        let told = events("smtp", &turns);
+        assert!(told.len() == 1 && told[0].ends_with(expected), "{told:?}");
+    }
+}
+
 /// A session without a mail is an event: one that goes on as TLS (RFC 3207), and one that ends; not
 /// one in which nobody said who they are, nor what follows a mail.
 #[test]
