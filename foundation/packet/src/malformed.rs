@@ -97,6 +97,14 @@ named_enum! {
         /// Acknowledges what was never sent (RFC 9293 §3.10.7.4), or has data and acknowledges
         /// something more than a window old (RFC 5961 §5.2).
         InvalidAck = "invalid_ack",
+        /// An option whose length is none that its kind may have, or reaches beyond the header.
+        OptionLength = "option_length",
+        /// An option without room for its length.
+        OptionCut = "option_cut",
+        /// An option whose pointer or flags are none that its kind may have.
+        OptionMalformed = "option_malformed",
+        /// An option that may occur only once, and does again (RFC 791 §3.1).
+        OptionRepeated = "option_repeated",
         /// A message of an application protocol that is told by its own name.
         Message = "message",
     }

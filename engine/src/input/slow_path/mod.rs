@@ -16,6 +16,7 @@ use flowpin_packet::{
     Tick, Timestamp, bad,
 };
 use flowpin_record::RecordKey;
+use flowpin_wire::ip::{Ipv4Packet, option_flaws};
 
 pub(crate) use fragments::KeptApart;
 use fragments::{addresses, is_atomic};
@@ -102,6 +103,12 @@ impl SlowPath {
         if let Some(packet) = atomic(frame, meta) {
             let (low, high) = addresses(packet, true);
             self.report_oddities(Oddities::ATOMIC, arrival, Some((low, high)));
+        }
+        let (packet, options) = options_of(frame, meta);
+        for (reason, offset) in option_flaws(options) {
+            let offset = offset.saturating_add(Ipv4Packet::HEADER_LEN as u16);
+            let what = bad(Layer::Ipv4, reason, offset);
+            self.report(what, arrival, Some(addresses(packet, false)));
         }
     }
 
@@ -303,9 +310,26 @@ impl SlowPath {
 }
 
 /// Whether a packet that took the slow path asks for more than to be handed on: it is in a tunnel,
-/// or an atomic fragment.
+/// or an atomic fragment, or has options of an odd form.
 pub(crate) fn is_noteworthy(bytes: &[u8], meta: &PacketMeta) -> bool {
-    meta.flags.has(PacketFlags::TUNNELLED) || atomic(frame_of(bytes, meta), meta).is_some()
+    let frame = frame_of(bytes, meta);
+    meta.flags.has(PacketFlags::TUNNELLED)
+        || atomic(frame, meta).is_some()
+        || option_flaws(options_of(frame, meta).1).next().is_some()
+}
+
+/// The IP packet and the options of its IPv4 header. A packet whose options are of an odd form is one
+/// of its connection, but a receiver may drop it.
+fn options_of<'a>(frame: &'a [u8], meta: &PacketMeta) -> (&'a [u8], &'a [u8]) {
+    let packet = frame.get(usize::from(meta.l3_offset)..).unwrap_or_default();
+    // Version 4, and more words than a header without options has. An ICMP error is described by
+    // the packet that it quotes.
+    let has_options = matches!(packet.first(), Some(0x46..=0x4f));
+    if !has_options || meta.kind == PacketKind::IcmpError {
+        return (packet, &[]);
+    }
+    let parsed = Ipv4Packet::parse(packet, usize::MAX);
+    (packet, parsed.map_or(&[], |packet| packet.options()))
 }
 
 /// The IP packet, if it is an atomic fragment (RFC 6946): an ordinary packet, but worth an anomaly
@@ -345,5 +369,42 @@ fn lone<L: Lane>(
         lane.commit_datagram(piece, frame);
     } else {
         lane.commit(piece);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_noteworthy, option_flaws, options_of};
+    use flowpin_packet::{PacketKind, PacketMeta, Reason};
+
+    /// An option of an odd form is worth a record; well-formed ones are not, nor are those around an
+    /// ICMP error, which is described by the packet that it quotes.
+    #[test]
+    fn options_of_an_odd_form_are_noteworthy() {
+        let frame = |options: [u8; 4]| {
+            let mut frame = vec![0; 14];
+            frame.extend([0x46, 0, 0, 32, 0, 0, 0, 0, 64, 17, 0, 0]);
+            frame.extend([10, 0, 0, 1, 10, 0, 0, 2]);
+            frame.extend(options);
+            frame.extend([0; 8]);
+            frame
+        };
+        let meta = PacketMeta {
+            captured_len: 46,
+            wire_len: 46,
+            l3_offset: 14,
+            kind: PacketKind::Udp,
+            ..PacketMeta::default()
+        };
+        let odd = frame([1, 130, 2, 0]);
+        assert!(is_noteworthy(&odd, &meta));
+        let flaws: Vec<_> = option_flaws(options_of(&odd, &meta).1).collect();
+        assert_eq!(flaws, [(Reason::OptionLength, 1)]);
+        assert!(!is_noteworthy(&frame([148, 4, 0, 0]), &meta));
+        let error = PacketMeta {
+            kind: PacketKind::IcmpError,
+            ..meta
+        };
+        assert!(!is_noteworthy(&odd, &error));
     }
 }

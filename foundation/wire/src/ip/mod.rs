@@ -1,9 +1,11 @@
 //! IP: both versions' headers, and the extension headers of version 6.
 
 mod extension;
+mod options;
 mod v4;
 mod v6;
 
 pub use extension::{Extensions, FragmentHeader};
+pub use options::option_flaws;
 pub use v4::Ipv4Packet;
 pub use v6::Ipv6Packet;
