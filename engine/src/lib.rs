@@ -18,6 +18,7 @@ mod input;
 mod ledger;
 mod output;
 mod profile;
+mod recall;
 mod report;
 mod run;
 mod tools;

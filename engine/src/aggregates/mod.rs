@@ -11,6 +11,7 @@
 mod source;
 
 use crate::output::messages;
+use crate::recall::Recall;
 use flowpin_aggregate::{Aggregate, Decider, Observer};
 use flowpin_config::Plan;
 use flowpin_counters::Losses;
@@ -132,6 +133,13 @@ macro_rules! aggregates {
                     $($name: <$aggregate>::is_wanted(plan)
                         .then(|| Source::new(<$aggregate>::decider(plan, workers), plan)),)*
                 }
+            }
+
+            /// Tells a conditional recording of what they find.
+            pub(crate) fn recall(&mut self, recall: &Recall) {
+                $(if let Some(source) = &mut self.$name {
+                    source.findings = Some(Box::new(recall.findings()));
+                })*
             }
 
             /// The number of their sources in the merger.

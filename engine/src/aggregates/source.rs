@@ -1,6 +1,7 @@
 //! A decider, and the formatter of the records that it emits.
 
 use super::messages;
+use crate::recall::Findings;
 use flowpin_aggregate::{Decider, Emit};
 use flowpin_config::Plan;
 use flowpin_output::{Formatter, Merger};
@@ -16,6 +17,8 @@ pub(super) struct Source<D> {
     formatter: Formatter,
     /// For the formatter of messages, which is made for the first record; most runs need none.
     plan: Option<Box<Plan>>,
+    /// Tells a conditional recording of what is found.
+    pub(super) findings: Option<Box<Findings>>,
 }
 
 impl<D: Decider> Source<D> {
@@ -24,6 +27,7 @@ impl<D: Decider> Source<D> {
             decider,
             formatter: Formatter::new(&plan.output),
             plan: D::EMITS.then(|| Box::new(plan.clone())),
+            findings: None,
         }
     }
 
@@ -43,10 +47,14 @@ impl<D: Decider> Source<D> {
         let mut emitted = Emitted {
             formatter: &mut self.formatter,
             plan: &mut self.plan,
+            findings: self.findings.as_deref_mut(),
             merger,
             source: number,
         };
         let decided = self.decider.decide(delivered, &mut emitted);
+        if let Some(findings) = &mut self.findings {
+            findings.hand_over();
+        }
         if D::EMITS {
             let mut batch = self.formatter.take_batch_up_to(decided);
             // They replace records that were counted when they were made.
@@ -60,6 +68,7 @@ impl<D: Decider> Source<D> {
 struct Emitted<'a> {
     formatter: &'a mut Formatter,
     plan: &'a mut Option<Box<Plan>>,
+    findings: Option<&'a mut Findings>,
     merger: &'a mut Merger,
     source: usize,
 }
@@ -81,6 +90,9 @@ impl Emit for Emitted<'_> {
 
 impl RecordSink for Emitted<'_> {
     fn conn(&mut self, key: RecordKey, record: &ConnRecord) {
+        if let Some(findings) = &mut self.findings {
+            findings.conn(key, record);
+        }
         self.formatter().conn(key, record);
     }
 
@@ -93,6 +105,9 @@ impl RecordSink for Emitted<'_> {
     }
 
     fn scan(&mut self, key: RecordKey, record: &ScanRecord) {
+        if let Some(findings) = &mut self.findings {
+            findings.scan(key, record);
+        }
         self.formatter().scan(key, record);
     }
 
@@ -111,6 +126,9 @@ impl RecordSink for Emitted<'_> {
         schema: &MessageSchema,
         values: &[Value<'_>],
     ) {
+        if let Some(findings) = &mut self.findings {
+            findings.message(key, place, schema);
+        }
         self.formatter().message(key, place, schema, values);
     }
 }

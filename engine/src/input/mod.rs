@@ -25,6 +25,7 @@ pub(crate) use crate::input::reading::{Listed, Reading};
 pub(crate) use crate::input::slow_path::Arrival;
 use crate::input::slow_path::{KeptApart, SlowPath};
 use crate::input::tunnels::Tunnels;
+use crate::recall::Recall;
 use crate::report::{CaptureQuality, Conservation, InputReport, Progress};
 use crate::run::stage_options;
 use flowpin_capture::{CaptureError, Source};
@@ -101,6 +102,12 @@ impl InputStage {
     /// Compares rules with refused and odd packets, and puts what they alert of into the inbox.
     pub(crate) fn examine(&mut self, rules: &Arc<Database>, inbox: Inbox) {
         self.slow_path.rules = PacketEvents::new(rules, inbox).map(Box::new);
+    }
+
+    /// Tells a conditional recording of all frames, and which make a datagram.
+    pub(crate) fn recall(&mut self, recall: &Recall) {
+        self.reading.hand_frames_to(recall.clone());
+        self.slow_path.parts = Some(Box::new(recall.parts()));
     }
 
     /// Reads the next piece; false at the end of the input.

@@ -1,5 +1,6 @@
 //! The first step of the input: the frames of each piece, their numbers and stream time.
 
+use crate::recall::Recall;
 use crate::report::Progress;
 use flowpin_capture::{Ahead, CaptureError, Fetched, Report, Source};
 use flowpin_counters::{Loss, Losses};
@@ -14,6 +15,10 @@ pub(crate) struct Reading {
     last_number: u64,
     packets: u64,
     frame_bytes: u64,
+    /// Gets all frames, for a conditional recording.
+    recall: Option<Recall>,
+    /// Those of the present piece.
+    frames: Vec<(Frame, u64, Timestamp)>,
 }
 
 /// A frame, and what the order of the input says about it.
@@ -32,7 +37,14 @@ impl Reading {
             last_number: 0,
             packets: 0,
             frame_bytes: 0,
+            recall: None,
+            frames: Vec::new(),
         }
+    }
+
+    /// From here on a conditional recording gets all frames.
+    pub(super) fn hand_frames_to(&mut self, recall: Recall) {
+        self.recall = Some(recall);
     }
 
     /// Reads the next piece; false at the end of the input.
@@ -59,6 +71,26 @@ impl Reading {
     // PERF: within the caller's loop, whose state is in registers then.
     #[inline(always)]
     pub(super) fn walk(
+        &mut self,
+        piece: &Piece,
+        mut visit: impl FnMut(Frame, u64, Timestamp),
+    ) -> Tick {
+        let Some(recall) = self.recall.take() else {
+            return self.walk_through(piece, visit);
+        };
+        let mut frames = core::mem::take(&mut self.frames);
+        frames.clear();
+        let tick = self.walk_through(piece, |frame, number, now| {
+            frames.push((frame, number, now));
+            visit(frame, number, now);
+        });
+        recall.take_frames(piece, &frames);
+        (self.recall, self.frames) = (Some(recall), frames);
+        tick
+    }
+
+    #[inline(always)]
+    fn walk_through(
         &mut self,
         piece: &Piece,
         mut visit: impl FnMut(Frame, u64, Timestamp),

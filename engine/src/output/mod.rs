@@ -9,6 +9,7 @@ pub use latency::RecordLatency;
 
 use crate::aggregates::{Deciders, Findings, News};
 use crate::ledger::Account;
+use crate::recall::Recall;
 use crate::report::OutputReport;
 use crate::run::busy::Busy;
 use crate::{Control, RunError};
@@ -48,6 +49,8 @@ pub(crate) struct Output {
     flushed: Instant,
     /// Of a live run: how long records take.
     latency: Option<Latency>,
+    /// The conditional recording, if there is one.
+    recall: Option<Recall>,
     /// Records are handed on at every tick, not now and then.
     at_ticks: bool,
     /// What merging and writing take, if that is asked for.
@@ -84,10 +87,17 @@ impl Output {
             control: control.clone(),
             account: control.account(),
             flushed: Instant::now(),
+            recall: None,
             latency: plan.is_live().then(Latency::default),
             at_ticks: plan.output.is_one_place(),
             busy: None,
         }
+    }
+
+    /// Decides what a conditional recording has.
+    pub(crate) fn recall(&mut self, recall: Recall) {
+        self.deciders.recall(&recall);
+        self.recall = Some(recall);
     }
 
     /// Where alerts of packets that belong to no connection are put, if there are rules.
@@ -135,6 +145,9 @@ impl Output {
                 recycle(source, batch);
             }
         })?;
+        if let Some(recall) = &self.recall {
+            recall.advance(merger.written())?;
+        }
         let reopens = self.control.reopens();
         if reopens != self.reopened {
             self.reopened = reopens;
@@ -148,6 +161,9 @@ impl Output {
         let is_due = self.flushed.elapsed() >= FLUSH_EVERY;
         if is_due {
             self.writers.flush()?;
+            if let Some(recall) = &self.recall {
+                recall.flush();
+            }
             self.flushed = Instant::now();
         }
         if is_due || self.at_ticks {
@@ -169,6 +185,9 @@ impl Output {
     fn losses(&self) -> Losses {
         let mut losses = *self.writers.losses();
         losses.add(&self.deciders.losses());
+        if let Some(recall) = &self.recall {
+            losses.add(&recall.losses());
+        }
         losses
     }
 
@@ -176,6 +195,9 @@ impl Output {
     pub(crate) fn close(mut self) -> Result<OutputSummary, RunError> {
         let mut busy = self.busy.unwrap_or_default();
         busy.spend(|| self.writers.finish())?;
+        if let Some(recall) = &self.recall {
+            recall.end()?;
+        }
         self.note_latency();
         let summary = self.writers.summary();
         let found = self.deciders.take_findings();

@@ -17,6 +17,7 @@ use crate::input::{InputStage, InputSummary};
 use crate::output::messages;
 use crate::output::{Output, OutputSummary};
 use crate::profile;
+use crate::recall::Recall;
 use crate::report::{Progress, ProgressSink, RunReport, StepReport};
 use crate::run::nowhere::Nowhere;
 use crate::run::shape::Shape;
@@ -26,13 +27,14 @@ use crate::worker::parse::registry;
 use crate::worker::stages::{self, AllStages, Explain, Planned, Stages};
 use crate::worker::{Finished, Late, Worker};
 use crate::{Control, RunError};
-use flowpin_capture::{LiveOptions, Options, Source};
+use flowpin_capture::{ChosenPackets, LiveOptions, Options, Source};
 use flowpin_config::{Checksums, Cut, FullRing, Plan};
 use flowpin_disk::Reads;
 use flowpin_dispatch::DispatchOptions;
 use flowpin_flow::{ShardSet, Table};
 use flowpin_output::{BatchSink, Formatter, Writers};
 use flowpin_packet::{SHARD_COUNT, Shard};
+use recording::Recording;
 use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::sync::mpsc::channel;
@@ -146,8 +148,9 @@ enum Destination {
     Batches(Box<dyn BatchSink>),
 }
 
-/// The input, the files that must not be written, and the file of `--stats`.
-type Opened = (Source, Reads, Option<StatsFile>);
+/// The input, the files that must not be written, the file of `--stats`, and the recording of
+/// chosen packets.
+type Opened = (Source, Reads, Option<StatsFile>, Option<ChosenPackets>);
 
 impl Destination {
     fn check_folders(&self, plan: &Plan) -> Result<(), RunError> {
@@ -164,8 +167,12 @@ impl Destination {
             let source = open(plan, control)?;
             let mut reads = ground::reads(plan, &source);
             self.check(plan, &reads)?;
+            let recording = match self {
+                Self::Nowhere => None,
+                Self::Disk | Self::Batches(_) => recording::begin(plan, &mut reads)?,
+            };
             let stats = self.make_stats(plan, &mut reads)?;
-            return Ok((source, reads, stats));
+            return Ok((source, reads, stats, recording.map(Recording::chosen)));
         }
         let mut source = open(plan, control)?;
         // Files are made by who will write them.
@@ -174,11 +181,16 @@ impl Destination {
         }
         let mut reads = ground::reads_beside(plan);
         self.check(plan, &reads)?;
-        if let Some(recording) = recording::begin(plan, &mut reads)? {
-            source.record_to(recording.path, recording.file, recording.next);
+        let mut chosen = None;
+        match recording::begin(plan, &mut reads)? {
+            Some(recording) if plan.live.record_if.is_some() => {
+                chosen = Some(recording.chosen());
+            }
+            Some(all) => source.record_to(all.path, all.file, all.next),
+            None => {}
         }
         let stats = self.make_stats(plan, &mut reads)?;
-        Ok((source, reads, stats))
+        Ok((source, reads, stats, chosen))
     }
 
     fn make_stats(&self, plan: &Plan, reads: &mut Reads) -> Result<Option<StatsFile>, RunError> {
@@ -225,7 +237,7 @@ fn run_into(
     check_cpus(plan)?;
     let secret = plan.dispatch_seed.unwrap_or_else(random);
     destination.check_folders(plan)?;
-    let (mut source, reads, stats) = destination.open_input(plan, control)?;
+    let (mut source, reads, stats, chosen) = destination.open_input(plan, control)?;
     let progress = &Latest::new(progress);
     let made;
     let known = match known {
@@ -238,6 +250,7 @@ fn run_into(
     if let Some(known) = known {
         known.report_refused(progress);
     }
+    check_apps(plan, known)?;
     let unpin = Unpin::new();
     let cores = unpin.0.len().max(1);
     let input_bytes = source.progress().bytes_total;
@@ -262,7 +275,7 @@ fn run_into(
     let (options, late) = division(plan, shape, secret);
     let writers = destination.open(plan, &reads, control)?;
     control.pulse();
-    let output = Output::new(shape.workers(), writers, plan, control);
+    let mut output = Output::new(shape.workers(), writers, plan, control);
     pin(context.cpu(0));
     if plan.is_live() {
         let names = plan.live.interfaces.iter().map(ToString::to_string);
@@ -281,6 +294,12 @@ fn run_into(
     if let (Some(rules), Some(inbox)) = (rules, output.alerts_inbox()) {
         input.examine(rules, inbox);
     }
+    let recall = (chosen.zip(plan.live.record_if.as_ref()))
+        .map(|(to, wanted)| Recall::new(wanted, plan, shape.workers(), to));
+    if let Some(recall) = &recall {
+        input.recall(recall);
+        output.recall(recall.clone());
+    }
     let seen = Seen {
         control,
         progress,
@@ -290,8 +309,12 @@ fn run_into(
     // PERF: connections alone, without stages that observe them, have code of their own.
     let ended = beside(stats, &seen, || {
         if stages::are_wanted(plan) {
-            let workers =
+            let mut workers =
                 workers::<AllStages>(plan, known, &owners, shape.workers(), late, secret)?;
+            if let Some(recall) = &recall {
+                let numbered = workers.iter_mut().enumerate();
+                numbered.for_each(|(number, worker)| worker.recall(recall, number));
+            }
             pump(&context, shape, input, workers, output)
         } else {
             let workers = workers::<Explain>(plan, known, &owners, shape.workers(), late, secret)?;
@@ -311,6 +334,16 @@ fn run_into(
     report.stopped_early = context.is_stopped();
     report.stopped_after = plan.packet_count_max.filter(|&most| report.packets >= most);
     Ok(report)
+}
+
+/// Checks that there can be every protocol that a recording depends on.
+fn check_apps(plan: &Plan, known: Option<&IdentifyRules>) -> Result<(), RunError> {
+    let names = known.map(|known| known.names.all()).unwrap_or_default();
+    let mut apps = plan.live.record_if.iter().flat_map(|wanted| &wanted.apps);
+    match apps.find(|app| !names.contains(&app.as_str())) {
+        Some(wrong) => Err(RunError::NoSuchProtocol(wrong.clone())),
+        None => Ok(()),
+    }
 }
 
 /// What identification knows; beside it is made what parsers share.

@@ -10,7 +10,7 @@
 
 use super::ground::existing;
 use crate::RunError;
-use flowpin_capture::{CaptureError, Cut, NextFiles};
+use flowpin_capture::{CaptureError, ChosenPackets, Cut, NextFiles};
 use flowpin_config::Plan;
 use flowpin_disk::{Existing, Identity, Reads, check, create};
 use flowpin_packet::Timestamp;
@@ -24,6 +24,13 @@ pub(super) struct Recording {
     pub(super) path: PathBuf,
     pub(super) file: File,
     pub(super) next: Option<NextFiles>,
+}
+
+impl Recording {
+    /// For packets that are given to it one by one.
+    pub(super) fn chosen(self) -> ChosenPackets {
+        ChosenPackets::new(self.path, self.file, self.next)
+    }
 }
 
 /// Makes the file for what is captured, if there is to be one. No other output may take its place.

@@ -16,7 +16,7 @@ struct GroupKey {
 
 /// The fragments of datagrams that are not whole.
 #[derive(Debug, Default)]
-pub(super) struct Fragments {
+pub(crate) struct Fragments {
     groups: HashMap<GroupKey, Vec<u64>>,
     last: Option<GroupKey>,
 }
@@ -24,7 +24,7 @@ pub(super) struct Fragments {
 impl Fragments {
     /// A fragment came. Returns the numbers of a whole datagram's, if this one lies in the
     /// datagram that the last fragment completed.
-    pub(super) fn add(&mut self, fragment: &FragmentRef, bytes: &[u8]) -> Option<Vec<u64>> {
+    pub(crate) fn add(&mut self, fragment: &FragmentRef, bytes: &[u8]) -> Option<Vec<u64>> {
         let nested = self.last.as_ref().and_then(|key| self.groups.get(key));
         let is_nested = nested.is_some_and(|numbers| numbers.last() == Some(&fragment.number));
         let whole = if is_nested { self.complete() } else { None };
@@ -48,7 +48,7 @@ impl Fragments {
 
     /// The last fragment has completed its datagram: the numbers of all, in the order in which
     /// they came.
-    pub(super) fn complete(&mut self) -> Option<Vec<u64>> {
+    pub(crate) fn complete(&mut self) -> Option<Vec<u64>> {
         let numbers = self.groups.remove(&self.last.take()?)?;
         (!numbers.is_empty()).then_some(numbers)
     }

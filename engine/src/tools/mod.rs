@@ -4,7 +4,7 @@
 //! connections and identifiers.
 
 pub(crate) mod explain;
-mod fragments;
+pub(crate) mod fragments;
 pub(crate) mod packets;
 pub(crate) mod slice;
 pub(crate) mod streams;

@@ -23,6 +23,7 @@ pub(crate) mod stages;
 
 use crate::aggregates::{News, Observers};
 use crate::output::{Delivery, Exit};
+use crate::recall::Recall;
 use crate::report::WorkerReport;
 use crate::worker::resident::Resident;
 use crate::worker::stages::{Stages, StagesReport};
@@ -113,6 +114,12 @@ impl<O: Stages> Worker<O> {
     #[inline]
     pub(crate) fn prefetch(&self, meta: &PacketMeta) {
         self.table.prefetch(core::slice::from_ref(meta));
+    }
+
+    /// Tells a conditional recording whose packets are, and what is found; as worker `number`.
+    pub(crate) fn recall(&mut self, recall: &Recall, number: usize) {
+        self.stages.recall(recall.observer(number));
+        self.records.findings = Some(Box::new(recall.findings()));
     }
 
     /// Handles packets, in the order of the input.
@@ -252,6 +259,7 @@ impl<O: Stages> Worker<O> {
         if is_trimmed {
             stages.forget_above(table.handles_below());
         }
+        self.stages.tell_recall(tick.number);
         let news = News {
             scans: self.stages.tick(tick.time).map(ScanNews::Closed),
             ..News::default()
@@ -330,6 +338,7 @@ impl<O: Stages> Worker<O> {
         if core::mem::replace(&mut self.ending, true) {
             return None;
         }
+        self.stages.tell_recall(u64::MAX);
         let end = self.end();
         let summary = self.stages.last_tick()?;
         Some(ScanNews::Last { summary, end })

@@ -11,6 +11,7 @@
 
 use crate::aggregates::{News, Observers};
 use crate::output::{Delivery, Exit};
+use crate::recall::Findings;
 use crate::worker::netflow;
 use flowpin_aggregate::Traffic;
 use flowpin_output::{Formatter, RecordBatch};
@@ -30,6 +31,8 @@ const UNWEIGHED_MAX: u32 = 16;
 pub(super) struct Records {
     pub(super) formatter: Formatter,
     pub(super) observers: Observers,
+    /// Tells a conditional recording of what is found.
+    pub(super) findings: Option<Box<Findings>>,
     /// Whether `netflow` events are wanted.
     has_netflow: bool,
     exit: Exit,
@@ -57,6 +60,7 @@ impl Records {
             has_netflow: formatter.takes(&netflow::NETFLOW),
             formatter,
             observers,
+            findings: None,
             exit: Exit::Nowhere,
             delivered: NOTHING,
             time_outs: Timestamp(0),
@@ -97,6 +101,7 @@ impl Records {
 
     /// Takes out what can be delivered: everything up to `until`. `news` are those of stages.
     pub(super) fn take(&mut self, until: RecordKey, news: News) -> Delivery {
+        self.tell_findings();
         let news_bytes = self.observers.held_bytes();
         let held_bytes = self.formatter.held_bytes() + news_bytes;
         self.held_bytes_max = self.held_bytes_max.max(held_bytes);
@@ -120,6 +125,13 @@ impl Records {
         }
         self.weigh();
         Delivery { records, news }
+    }
+
+    /// What is found is told before the records up to there are delivered.
+    fn tell_findings(&mut self) {
+        if let Some(findings) = &mut self.findings {
+            findings.hand_over();
+        }
     }
 
     /// Whether as much is held as may be.
@@ -167,6 +179,7 @@ impl Records {
 
     /// All records that no delivery has taken.
     pub(super) fn take_rest(&mut self) -> RecordBatch {
+        self.tell_findings();
         self.formatter.take_batch(Timestamp::MAX)
     }
 }
@@ -177,6 +190,9 @@ impl RecordSink for Records {
         let packets = Traffic::of(record).packets;
         self.heaviest_packets = self.heaviest_packets.max(packets);
         self.observers.conn(key, record);
+        if let Some(findings) = &mut self.findings {
+            findings.conn(key, record);
+        }
         self.formatter.conn(key, record);
         if self.has_netflow && record.interim == 0 {
             netflow::put(&mut self.formatter, key, record);
@@ -189,6 +205,9 @@ impl RecordSink for Records {
     }
 
     fn anomaly(&mut self, key: RecordKey, record: &AnomalyRecord) {
+        if let Some(findings) = &mut self.findings {
+            findings.anomaly(key, record);
+        }
         self.formatter.anomaly(key, record);
         self.weigh();
     }
@@ -205,6 +224,9 @@ impl RecordSink for Records {
         schema: &MessageSchema,
         values: &[Value<'_>],
     ) {
+        if let Some(findings) = &mut self.findings {
+            findings.message(key, place, schema);
+        }
         self.formatter.message(key, place, schema, values);
         self.weigh();
         self.relieve(key);
@@ -231,7 +253,9 @@ impl RecordSink for Records {
 
     #[inline]
     fn reads_messages(&self, shown: Shown) -> bool {
-        self.formatter.reads_messages(shown)
+        // A conditional recording is told of each message once.
+        let is_told = matches!(shown, Shown::Everywhere | Shown::InEvents);
+        is_told && self.findings.is_some() || self.formatter.reads_messages(shown)
     }
 
     #[inline]

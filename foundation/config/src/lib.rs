@@ -39,7 +39,10 @@ pub use hosts::{
     NetworkText, SegmentOverlap, System,
 };
 pub use identify::{IdentifyPlan, IdentifySettings, PlannedExpression};
-pub use live::{Address, AddressError, Interface, InterfaceError, LivePlan, LiveSettings};
+pub use live::{
+    Address, AddressError, Interface, InterfaceError, LivePlan, LiveSettings, RecordIf,
+    RecordIfError,
+};
 pub use names::{CpuList, CpuListError, NameError, Named, ShapeError};
 pub use options::{Described, Flag, Hint, options_page};
 pub use output::{OutputPlan, OutputSettings};

@@ -37,6 +37,20 @@ options! {
                 not_zero "the number of recordings that are kept",
                 flag Flag::value("write-keep", "N", "Of the files of --write-rotate, keep the last \
                     N and remove those before");
+            /// Record only packets of connections with one of these: "alert", "anomaly", "scan",
+            /// or a protocol: "app:dns".
+            write_if: RecordIf => record_if: Option<RecordIf> = None,
+                example "\"alert or app:dns\"",
+                flag Flag::value("record-if", "EXPR", "Of captured packets, or of those of files \
+                    (-r), record (-w) only the ones of connections with an \"alert\", an \
+                    \"anomaly\", a \"scan\" or a protocol (\"app:dns\"); several are joined by \
+                    \"or\"");
+            /// For recording what happened before: memory for packets that wait until it is known
+            /// whether they are recorded.
+            write_before: ByteSize => record_before_bytes: u64 = 64 << 20,
+                not_zero "the memory for recent packets",
+                flag Flag::value("record-before", "SIZE", "With --record-if, packets wait in so \
+                    much memory until they are recorded or dropped: what a connection had before");
             /// Bytes kept of each frame.
             snap_len: u32 => snap_len: u32 = 262_144, not_zero "the snap length",
                 flag Flag::value("snaplen", "BYTES", "Bytes kept of each frame").short('s');
@@ -82,6 +96,75 @@ impl LiveSettings {
         }
     }
 }
+
+/// What a connection must have for its packets to be recorded: any of these.
+///
+/// ```
+/// use flowpin_config::RecordIf;
+/// let either: RecordIf = "alert or app:dns".parse().unwrap();
+/// assert!(either.alert && !either.scan);
+/// assert_eq!(either.apps, ["dns"]);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RecordIf {
+    /// An alert.
+    pub alert: bool,
+    /// An anomaly.
+    pub anomaly: bool,
+    /// A host that scans has begun it.
+    pub scan: bool,
+    /// One of these protocols.
+    pub apps: Vec<String>,
+}
+
+impl FromStr for RecordIf {
+    type Err = RecordIfError;
+
+    fn from_str(text: &str) -> Result<Self, RecordIfError> {
+        let mut wanted = Self::default();
+        let mut words = text.split_whitespace();
+        loop {
+            match words.next() {
+                Some("alert") => wanted.alert = true,
+                Some("anomaly") => wanted.anomaly = true,
+                Some("scan") => wanted.scan = true,
+                Some(word) => match word.strip_prefix("app:") {
+                    Some(app) if !app.is_empty() => wanted.apps.push(app.to_owned()),
+                    _ => return Err(RecordIfError(word.to_owned())),
+                },
+                None => return Err(RecordIfError(String::new())),
+            }
+            match words.next() {
+                None => return Ok(wanted),
+                Some("or") => {}
+                Some(word) => return Err(RecordIfError(word.to_owned())),
+            }
+        }
+    }
+}
+
+impl Display for RecordIf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let named = [
+            (self.alert, "alert"),
+            (self.anomaly, "anomaly"),
+            (self.scan, "scan"),
+        ];
+        let named = named.iter().filter(|(wanted, _)| *wanted);
+        let named = named.map(|(_, word)| (*word).to_owned());
+        let apps = self.apps.iter().map(|app| format!("app:{app}"));
+        let words: Vec<_> = named.chain(apps).collect();
+        f.write_str(&words.join(" or "))
+    }
+}
+
+/// Nothing that a recording can depend on.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{0}` does not belong there: alert, anomaly, scan or app:NAME, joined by `or`, such as \
+     \"alert or app:dns\""
+)]
+pub struct RecordIfError(String);
 
 /// A network interface, or one of its receive queues.
 ///
@@ -162,7 +245,26 @@ const NAME_LEN: usize = 16;
 
 #[cfg(test)]
 mod tests {
-    use super::Interface;
+    use super::{Interface, RecordIf};
+
+    /// What is written down says the same when it is read.
+    #[test]
+    fn conditions_are_words_joined_by_or() {
+        for good in ["alert", "anomaly or scan", "alert or app:dns or app:http"] {
+            assert_eq!(good.parse::<RecordIf>().unwrap().to_string(), good);
+        }
+        for bad in [
+            "",
+            "or",
+            "alert or",
+            "alert scan",
+            "dns",
+            "app:",
+            "alert and scan",
+        ] {
+            assert!(bad.parse::<RecordIf>().is_err(), "{bad}");
+        }
+    }
 
     #[test]
     fn names_are_those_that_the_kernel_takes() {

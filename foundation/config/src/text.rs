@@ -2,8 +2,8 @@
 
 use crate::{
     Address, ByteSize, Checksums, CpuList, Cut, Format, FragmentOverlap, FullRing, Interface,
-    Named, NetworkText, ParquetTime, PeerAddress, PipelineShape, SegmentOverlap, Span, System,
-    TimeText, Timeouts,
+    Named, NetworkText, ParquetTime, PeerAddress, PipelineShape, RecordIf, SegmentOverlap, Span,
+    System, TimeText, Timeouts,
 };
 use core::fmt::{self, Display};
 use core::marker::PhantomData;
@@ -87,6 +87,7 @@ by_text! {
     Address, "an address with its port", parsed, Address::to_string, &[];
     PeerAddress, "unix:/PATH or tcp://HOST:PORT", parsed, PeerAddress::to_string, &[];
     Interface, "the name of an interface, such as \"eth0\"", parsed, Interface::to_string, &[];
+    RecordIf, "a condition, such as \"alert or app:dns\"", parsed, RecordIf::to_string, &[];
     NetworkText, "a network, such as \"10.0.0.0/8\"", parsed, NetworkText::to_string, &[];
 }
 

@@ -231,6 +231,12 @@ losses! {
     /// Connections whose VLAN has no exact row in the summary.
     VlansSummed = "vlans_summed", "connection",
         "without exact totals of the VLAN: top VLANs may be estimates";
+    /// Packets of recorded connections that had left memory when that was decided.
+    RecordedTooLate = "recorded_too_late", "packet",
+        "missing in the recording, gone when it began for their connection: raise --record-before";
+    /// Packets whose recording was decided before all records were known.
+    RecordedUnsure = "recorded_unsure", "packet",
+        "recorded or dropped before all records up to them were known: raise --record-before";
     /// Packets that reached a worker which does not own their shard: a defect.
     Misdirected = "packets_misdirected", "packet",
         "sent to the wrong worker: a defect, please report it";

@@ -61,6 +61,11 @@ impl Merger {
         self.superseded.push_back((key, by));
     }
 
+    /// Up to where everything was written.
+    pub const fn written(&self) -> RecordKey {
+        self.written
+    }
+
     /// Writes everything that all sources have delivered, in order. Batches that are done go to
     /// `recycle` with their source's number.
     ///

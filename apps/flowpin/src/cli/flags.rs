@@ -38,8 +38,8 @@ macro_rules! shown {
 
 shown! {
     Input "Input" ["read", "filter", "count", "since", "until"];
-    Live "Live capture" ["interface", "write", "write-rotate", "write-keep", "snaplen",
-        "promiscuous", "ring", "latency",
+    Live "Live capture" ["interface", "write", "write-rotate", "write-keep", "record-if",
+        "record-before", "snaplen", "promiscuous", "ring", "latency",
         "user", "metrics", "confine"];
     Directory "Output" ["log-dir"];
     Output "Output" ["format", "output", "spool", "spool-size", "rotate", "output-max",

@@ -84,11 +84,29 @@ fn without_effect(plan: &Plan) -> Option<&'static str> {
     let divides = live.record_every_ns.is_some() || live.record_bytes_max.is_some();
     let has_eve = output.is_one_place() || output.formats.contains(&Format::Eve);
     let is_default = output.stats_every_ns == OutputPlan::default().stats_every_ns;
+    let record_if = live.record_if.as_ref();
     let all = [
         (
-            live.record.is_some() && !plan.is_live(),
-            "`-w` records what is captured from an interface (`-i`); `flowpin slice -w FILE` \
-             writes packets of a capture",
+            record_if.is_some_and(|wanted| wanted.alert) && plan.rules.files.is_empty(),
+            "`--record-if alert` records what rules alert of: name them with `-S PATH`",
+        ),
+        (
+            record_if.is_some_and(|wanted| wanted.scan) && !plan.scans.enabled,
+            "`--record-if scan` needs the search for scans, which `--scans off` leaves out",
+        ),
+        (
+            live.record.is_some() && !plan.is_live() && live.record_if.is_none(),
+            "`-w` records what is captured from an interface (`-i`), or with `--record-if` what \
+             a file has of some connections; `flowpin slice -w FILE` writes packets of a capture",
+        ),
+        (
+            live.record_if.is_some() && live.record.is_none(),
+            "`--record-if` chooses what a recording has: name that with `-w FILE`",
+        ),
+        (
+            live.record_every_ns.is_some() && live.record_if.is_some() && !plan.is_live(),
+            "`--write-rotate` with a time is for what is captured from an interface; of files a \
+             recording is divided by size",
         ),
         (
             output.spool.is_some() && output.stream.is_none(),

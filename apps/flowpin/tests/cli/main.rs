@@ -12,6 +12,7 @@ mod profile;
 mod program;
 mod protocols;
 mod readme;
+mod recordings;
 mod runs;
 mod safety;
 #[cfg(target_os = "linux")]

@@ -5,6 +5,7 @@ mod fragments;
 use crate::input::Lane;
 use crate::input::anomalies::{Anomalies, Oddity};
 use crate::input::tunnels::Tunnels;
+use crate::recall::Parts;
 use core::net::IpAddr;
 use flowpin_counters::Losses;
 use flowpin_defrag::{Defragmenter, Inserted, Oddities};
@@ -29,6 +30,8 @@ pub(crate) struct SlowPath {
     pub(crate) tunnels: Tunnels,
     /// Rules on refused and odd packets.
     pub(crate) rules: Option<Box<PacketEvents>>,
+    /// Is told which packets are parts of others, for a conditional recording.
+    pub(crate) parts: Option<Box<Parts>>,
     pub(crate) formatter: Formatter,
     pub(crate) losses: Losses,
     /// Datagrams that were refused after reassembly.
@@ -58,6 +61,7 @@ impl SlowPath {
             anomalies: Anomalies::new(),
             tunnels,
             rules: None,
+            parts: None,
             formatter,
             losses: Losses::default(),
             datagrams_refused: 0,
@@ -240,6 +244,9 @@ impl SlowPath {
                 in_piece
             };
             lane.fragment(&fragment, bytes);
+            if let Some(parts) = &mut self.parts {
+                parts.fragment(&fragment, bytes);
+            }
             let context = self.kept_apart.context(bytes, &fragment);
             let inserted = self.defragmenter.insert(bytes, &fragment, context);
             lane.fragment_inserted(&inserted);
@@ -261,6 +268,11 @@ impl SlowPath {
             let ready = match inserted {
                 Inserted::Complete(ready) => ready,
                 Inserted::Held | Inserted::Refused(_) => return,
+                Inserted::Lone if nested => {
+                    self.tell_whole();
+                    let bytes = self.datagram.as_slice();
+                    return lone(bytes, &fragment, nested, dispatcher, piece, lane);
+                }
                 Inserted::Lone => return lone(bytes, &fragment, nested, dispatcher, piece, lane),
             };
             let (extra, defragmenter) = (&mut self.datagram, &mut self.defragmenter);
@@ -290,8 +302,16 @@ impl SlowPath {
         }
     }
 
+    /// Tells a conditional recording that the last fragment has completed its datagram.
+    fn tell_whole(&mut self) {
+        if let Some(parts) = &mut self.parts {
+            parts.datagram();
+        }
+    }
+
     /// Hands the reassembled datagram, which the lane's slot describes, to the lane.
     fn whole<L: Lane>(&mut self, piece: &Piece, lane: &mut L) {
+        self.tell_whole();
         let slot = lane.slot();
         let frame = FrameBytes {
             piece: &[],

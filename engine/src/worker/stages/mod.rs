@@ -22,6 +22,7 @@ pub use crate::worker::parse::ParseStats;
 pub(crate) use explain::Explain;
 pub use view::ScanView;
 
+use crate::recall::Packets;
 use crate::run::stage_options;
 use crate::worker::context::{Cause, Context};
 use crate::worker::identify::IdentifyRules;
@@ -46,6 +47,16 @@ pub(crate) trait Stages: FlowObserver {
     fn tick(&mut self, now: Timestamp) -> Option<Summary> {
         let _ = now;
         None
+    }
+
+    /// From here on a conditional recording is told whose packets are.
+    fn recall(&mut self, packets: Packets) {
+        let _ = packets;
+    }
+
+    /// The recording is told of all packets up to this one.
+    fn tell_recall(&mut self, number: u64) {
+        let _ = number;
     }
 
     /// No packet will come any more: the scan detector's last.
@@ -99,6 +110,8 @@ pub(crate) struct AllStages {
     reassembler: Option<Reassembler>,
     inspect: Option<Inspect>,
     anomalies: Anomalies,
+    /// Whose packets are, for a conditional recording.
+    recall: Option<Box<Packets>>,
     /// The closed stream that the last packet showed to go on: whether to the server.
     reopened: Option<bool>,
 }
@@ -110,7 +123,10 @@ pub(crate) const CONNECTION_BYTES: u32 =
 
 /// Whether anything but connections is analysed: without it they need not report their packets.
 pub(crate) const fn are_wanted(plan: &Plan) -> bool {
-    plan.streams.enabled || plan.scans.enabled || plan.identify.enabled
+    plan.live.record_if.is_some()
+        || plan.streams.enabled
+        || plan.scans.enabled
+        || plan.identify.enabled
 }
 
 impl AllStages {
@@ -146,6 +162,7 @@ impl Planned for AllStages {
                 .map(|known| Inspect::new(plan, known, table))
                 .transpose()?,
             anomalies: Anomalies::default(),
+            recall: None,
             reopened: None,
         })
     }
@@ -156,6 +173,16 @@ impl Stages for AllStages {
         self.scans
             .as_mut()
             .and_then(|scans| scans.observer.tick(now))
+    }
+
+    fn recall(&mut self, packets: Packets) {
+        self.recall = Some(Box::new(packets));
+    }
+
+    fn tell_recall(&mut self, number: u64) {
+        if let Some(packets) = &mut self.recall {
+            packets.tick(number);
+        }
     }
 
     fn last_tick(&mut self) -> Option<Summary> {
@@ -240,6 +267,10 @@ impl FlowObserver for AllStages {
         event: Event,
         (handle, to_server): (u32, bool),
     ) -> bool {
+        // It is told of each packet.
+        if self.recall.is_some() {
+            return false;
+        }
         if let Some(scans) = &self.scans
             && !scans.takes_fast_path(event, handle)
         {
@@ -269,6 +300,9 @@ impl FlowObserver for AllStages {
 
     #[inline]
     fn packet<S: RecordSink>(&mut self, sighting: &Sighting<'_>, sink: &mut S) {
+        if let Some(packets) = &mut self.recall {
+            packets.see(sighting);
+        }
         if sighting.event != Event::Plain {
             if let Some(scans) = &mut self.scans {
                 scans.see(sighting);

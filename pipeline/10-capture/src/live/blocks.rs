@@ -28,6 +28,13 @@ impl Blocks {
         count
     }
 
+    /// Moves kept bytes behind others.
+    pub(super) fn take(&mut self, into: &mut Vec<u8>) {
+        into.extend_from_slice(self.kept.get(self.served..).unwrap_or_default());
+        self.kept.clear();
+        self.served = 0;
+    }
+
     /// A section header, which names who writes it.
     pub(super) fn section(&mut self) {
         let name = format!("{FLOWPIN} {}", env!("CARGO_PKG_VERSION"));
@@ -38,11 +45,13 @@ impl Blocks {
         self.block(SECTION_HEADER, &content);
     }
 
-    /// An interface description.
+    /// An interface description; without a name where that is empty.
     pub(super) fn interface(&mut self, name: &str, link_number: u16, snap_len: u32) {
         let mut content = Vec::new();
         put_words(&mut content, &[link_number.into(), snap_len]);
-        put_option(&mut content, INTERFACE_NAME, name.as_bytes());
+        if !name.is_empty() {
+            put_option(&mut content, INTERFACE_NAME, name.as_bytes());
+        }
         put_option(&mut content, RESOLUTION, &[9]);
         put_option(&mut content, END, &[]);
         self.block(INTERFACE, &content);

@@ -12,6 +12,7 @@
 //! lost, and moves stream time as much when the recording is read.
 
 mod blocks;
+mod chosen;
 mod links;
 mod order;
 mod pace;
@@ -19,6 +20,7 @@ mod packed;
 mod port;
 mod recorder;
 
+pub use chosen::ChosenPackets;
 pub(crate) use recorder::Recorder;
 pub use recorder::{Cut, MakeFile, NextFiles};
 

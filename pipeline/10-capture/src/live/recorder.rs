@@ -58,7 +58,7 @@ pub(crate) struct Recorder {
     path: PathBuf,
     file: RecordingFile,
     next: Option<NextFiles>,
-    /// The section and its interfaces.
+    /// The section and its interfaces so far.
     preamble: Vec<u8>,
     /// Bytes of the present file, and whether a packet is among them.
     len: u64,
@@ -104,7 +104,7 @@ impl Recorder {
                     self.begin(time, cut)?;
                 }
                 self.has_packet = true;
-            } else if !self.has_packet && head.is_preamble {
+            } else if head.is_preamble {
                 let block = blocks.get(at..at + head.len).unwrap_or_default();
                 self.preamble.extend_from_slice(block);
             }
