@@ -46,6 +46,10 @@ pub(super) struct Hold {
     /// All packets that are not decided, by number: first those in the line.
     packets: VecDeque<Waiting>,
     bytes: VecDeque<u8>,
+    /// The number of the last one that has come.
+    pushed: u64,
+    /// Parts of others that have not come yet: some shapes find whole datagrams in a piece first.
+    parts: HashMap<u64, u64>,
     /// Packets in the line, and their bytes.
     in_line: usize,
     line_bytes: u64,
@@ -71,6 +75,8 @@ impl Hold {
             before_bytes,
             packets: VecDeque::new(),
             bytes: VecDeque::new(),
+            pushed: 0,
+            parts: HashMap::new(),
             in_line: 0,
             line_bytes: 0,
             held_bytes: 0,
@@ -95,6 +101,8 @@ impl Hold {
             self.leave_one();
         }
         self.held_bytes += cost(frame);
+        self.pushed = number;
+        let part_of = self.parts.remove(&number);
         self.bytes.extend(bytes);
         self.packets.push_back(Waiting {
             frame: Frame {
@@ -104,7 +112,7 @@ impl Hold {
             number,
             time,
             whose: None,
-            part_of: None,
+            part_of,
         });
     }
 
@@ -126,7 +134,9 @@ impl Hold {
             return;
         };
         for number in parts.iter().filter(|number| *number != last) {
-            if let Some(packet) = self.packet(*number) {
+            if *number > self.pushed {
+                self.parts.insert(*number, *last);
+            } else if let Some(packet) = self.packet(*number) {
                 packet.part_of = Some(*last);
             }
         }
