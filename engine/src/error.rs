@@ -132,7 +132,11 @@ impl RunError {
     pub const fn is_usage(&self) -> bool {
         match self {
             Self::Capture(error) => error.is_usage(),
-            Self::Output(OutputError::Refused(_) | OutputError::OtherRun { .. })
+            Self::Output(
+                OutputError::Refused(_)
+                | OutputError::OtherRun { .. }
+                | OutputError::Unusable { .. },
+            )
             | Self::Refused(_)
             | Self::Confine(_)
             | Self::ProfileFromPipe(_)

@@ -139,7 +139,7 @@ fn refusal(name: &str) -> Option<&'static str> {
     Some(match name {
         "read" => "captures are read by flowpin_read()",
         "log-dir" | "format" | "output" | "output-files" | "rotate" | "output-max" | "csv-safe"
-        | "spool" | "spool-size" => "records go to callbacks, not to files",
+        | "spool" | "spool-size" | "kafka-config" => "records go to callbacks, not to files",
         "user" | "confine" | "metrics" => "it would change the whole program",
         "grammar" => "grammars are read by the command only",
         _ => return None,

@@ -18,8 +18,9 @@ options! {
             /// Write EVE JSON lines to standard output instead of files.
             stdout: bool => to_stdout: bool = false,
                 flag Flag::value("output", "WHERE", "Write EVE JSON lines there instead of files: \
-                    `-` (standard output), unix:/PATH or tcp://HOST:PORT; no other format is \
-                    possible there").conflicts("log-dir").by(to_one_place);
+                    `-` (standard output), unix:/PATH, tcp://HOST:PORT or \
+                    kafka://HOST:PORT,HOST:PORT/TOPIC ({kind} in TOPIC: one for each kind of \
+                    record); no other format is possible there").conflicts("log-dir").by(to_one_place);
             /// Send EVE JSON lines to a program that listens there, instead of files.
             stream: PeerAddress => stream: Option<PeerAddress> = None,
                 example "\"tcp://127.0.0.1:5170\"", flag Flag::shared("output");
@@ -31,6 +32,11 @@ options! {
             spool_size: ByteSize => spool_bytes_max: u64 = 1 << 30,
                 not_zero "the size of the spool",
                 flag Flag::value("spool-size", "SIZE", "The most that records in --spool may take");
+            /// A file of librdkafka's properties, a line each, for `stream = "kafka://…"`.
+            kafka_config: PathBuf => kafka_config: Option<PathBuf> = None,
+                example "\"kafka.properties\"",
+                flag Flag::value("kafka-config", "FILE", "Properties for Kafka, a line each, as \
+                    librdkafka names them: logins, TLS, compression").hint(Hint::File);
             /// "eve", "zeek", "zeek-json", "csv", "parquet"; or "none".
             formats: Vec<Format> => formats: Vec<Format> = vec![Format::Eve],
                 flag Flag::value("format", "FORMAT", "Formats, separated by commas or repeated")

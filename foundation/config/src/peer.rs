@@ -19,13 +19,27 @@ pub enum PeerAddress {
     Unix(PathBuf),
     /// `tcp://HOST:PORT`; an IPv6 address stands in brackets.
     Tcp(String),
+    /// `kafka://HOST:PORT,HOST:PORT/TOPIC`.
+    Kafka {
+        /// Some of the cluster's brokers, separated by commas; they name the others.
+        brokers: String,
+        /// The topic. [`KIND`](Self::KIND) in it stands for each record's kind.
+        topic: String,
+    },
+}
+
+impl PeerAddress {
+    /// In a topic: the record's kind, as EVE's `event_type` has it.
+    pub const KIND: &str = "{kind}";
+    /// The longest name of a topic that Kafka takes.
+    pub const TOPIC_LEN_MAX: usize = 249;
 }
 
 /// A text that names no program.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` is no output: use `-` for standard output, unix:/PATH or tcp://HOST:PORT; `-l DIR` \
-     writes files"
+    "`{0}` is no output: use `-` for standard output, unix:/PATH, tcp://HOST:PORT or \
+     kafka://HOST:PORT,HOST:PORT/TOPIC; `-l DIR` writes files"
 )]
 pub struct PeerAddressError(String);
 
@@ -37,18 +51,41 @@ impl FromStr for PeerAddress {
         if let Some(path) = text.strip_prefix("unix:").filter(|path| !path.is_empty()) {
             return Ok(Self::Unix(path.into()));
         }
+        if let Some(rest) = text.strip_prefix("kafka://") {
+            let (brokers, topic) = rest.split_once('/').ok_or_else(refused)?;
+            let is_good = brokers.split(',').all(is_endpoint) && is_topic(topic);
+            let (brokers, topic) = (brokers.to_owned(), topic.to_owned());
+            return is_good
+                .then_some(Self::Kafka { brokers, topic })
+                .ok_or_else(refused);
+        }
         let address = text.strip_prefix("tcp://").ok_or_else(refused)?;
-        let (host, port) = address.rsplit_once(':').ok_or_else(refused)?;
-        let is_host = match host.strip_prefix('[') {
-            Some(inner) => inner.ends_with(']'),
-            None => !host.is_empty() && !host.contains([':', '/']),
-        };
-        let is_port = port.parse::<u16>().is_ok_and(|port| port > 0);
-        match is_host && is_port {
+        match is_endpoint(address) {
             true => Ok(Self::Tcp(address.to_owned())),
             false => Err(refused()),
         }
     }
+}
+
+/// Whether a text is HOST:PORT; an IPv6 address stands in brackets.
+fn is_endpoint(text: &str) -> bool {
+    let Some((host, port)) = text.rsplit_once(':') else {
+        return false;
+    };
+    let is_host = match host.strip_prefix('[') {
+        Some(inner) => inner.ends_with(']'),
+        None => !host.is_empty() && !host.contains([':', '/']),
+    };
+    is_host && port.parse::<u16>().is_ok_and(|port| port > 0)
+}
+
+/// Whether Kafka takes a topic of this name, which may have a place for the kind.
+fn is_topic(text: &str) -> bool {
+    let fixed = text.replacen(PeerAddress::KIND, "x", 1);
+    let is_letter = |c: char| c.is_ascii_alphanumeric() || ".-_".contains(c);
+    !matches!(fixed.as_str(), "" | "." | "..")
+        && fixed.len() <= PeerAddress::TOPIC_LEN_MAX
+        && fixed.chars().all(is_letter)
 }
 
 impl Display for PeerAddress {
@@ -56,6 +93,7 @@ impl Display for PeerAddress {
         match self {
             Self::Unix(path) => write!(out, "unix:{}", path.display()),
             Self::Tcp(address) => write!(out, "tcp://{address}"),
+            Self::Kafka { brokers, topic } => write!(out, "kafka://{brokers}/{topic}"),
         }
     }
 }
@@ -67,7 +105,13 @@ mod tests {
     /// What is no address is refused before anything is opened.
     #[test]
     fn addresses_are_complete() {
-        for good in ["unix:/run/x", "tcp://h:1", "tcp://[::1]:65535"] {
+        for good in [
+            "unix:/run/x",
+            "tcp://h:1",
+            "tcp://[::1]:65535",
+            "kafka://h:9092/flowpin",
+            "kafka://a:1,[::1]:2/net-{kind}_1.x",
+        ] {
             assert_eq!(good.parse::<PeerAddress>().unwrap().to_string(), good);
         }
         for bad in [
@@ -82,6 +126,15 @@ mod tests {
             "tcp://::1:9",
             "tcp://a/b:9",
             "udp://h:1",
+            "kafka://h:1",
+            "kafka://h:1/",
+            "kafka://h/t",
+            "kafka://h:1,/t",
+            "kafka://h:1/..",
+            "kafka://h:1/a/b",
+            "kafka://h:1/a b",
+            "kafka://h:1/{kind}{kind}",
+            "kafka://h:1/{sensor}",
         ] {
             assert!(bad.parse::<PeerAddress>().is_err(), "{bad}");
         }

@@ -25,7 +25,7 @@ fn program(sends: bool) -> Result<BpfProgram, seccompiler::BackendError> {
     let mut families = vec![libc::AF_UNIX, libc::AF_INET];
     if sends {
         families.push(libc::AF_INET6);
-        rules.insert(libc::SYS_connect, Vec::new());
+        rules.extend(SENDS.iter().map(|&call| (call, Vec::new())));
     }
     let local = families.into_iter().map(|family| {
         let family = u64::from(family.unsigned_abs());
@@ -42,6 +42,19 @@ fn program(sends: bool) -> Result<BpfProgram, seccompiler::BackendError> {
 const ARCHITECTURE: TargetArch = TargetArch::x86_64;
 #[cfg(target_arch = "aarch64")]
 const ARCHITECTURE: TargetArch = TargetArch::aarch64;
+
+/// What a run calls that connects to a program again, librdkafka and the resolver of names too. They
+/// reach nothing that `connect` does not.
+const SENDS: &[i64] = &[
+    libc::SYS_connect,
+    libc::SYS_sendmsg,
+    libc::SYS_sendmmsg,
+    libc::SYS_getsockname,
+    libc::SYS_getpeername,
+    libc::SYS_pipe2,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_pipe,
+];
 
 /// What a run calls from its first packet on, also when it ends, fails or panics.
 const ALLOWED: &[i64] = &[

@@ -80,6 +80,14 @@ pub enum OutputError {
         /// What the system said.
         source: io::Error,
     },
+    /// Records cannot be sent there as asked (exit code 2). Nothing was changed.
+    #[error("cannot send records to {address}: {why}")]
+    Unusable {
+        /// Where it would be.
+        address: String,
+        /// What is wrong.
+        why: String,
+    },
     /// The program that takes records does not listen at the start. Nothing was changed.
     #[error(
         "cannot send records to {address}: {source}; start what listens there, or give --spool \
@@ -128,7 +136,7 @@ impl OutputError {
             | Self::Create { path, .. }
             | Self::Write { path, .. }
             | Self::Encode { path, .. } => Some(path),
-            Self::Away { .. } | Self::StayedAway { .. } => None,
+            Self::Unusable { .. } | Self::Away { .. } | Self::StayedAway { .. } => None,
         }
     }
 }

@@ -42,7 +42,8 @@ shown! {
         "record-before", "snaplen", "promiscuous", "ring", "latency",
         "user", "metrics", "confine"];
     Directory "Output" ["log-dir"];
-    Output "Output" ["format", "output", "spool", "spool-size", "rotate", "output-max",
+    Output "Output" ["format", "output", "spool", "spool-size", "kafka-config",
+        "rotate", "output-max",
         "output-files"];
     Cores "Cores" ["pipeline", "cut", "cpus", "seed"];
     Connections "Connections" ["checksums", "timeouts", "id-seed", "memory"];

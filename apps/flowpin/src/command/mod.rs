@@ -38,7 +38,7 @@ use crate::grammars;
 use crate::progress::Bar;
 use crate::signals::Signals;
 use crate::tell::tell;
-use flowpin_config::{Format, OutputPlan, Plan, Settings};
+use flowpin_config::{Format, OutputPlan, PeerAddress, Plan, Settings};
 use flowpin_engine::{InputReport, ProgressSink, RunReport, Wanted};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -110,8 +110,14 @@ fn without_effect(plan: &Plan) -> Option<&'static str> {
         ),
         (
             output.spool.is_some() && output.stream.is_none(),
-            "`--spool` holds records for another program: name it with `--output unix:/PATH` or \
-             `--output tcp://HOST:PORT`",
+            "`--spool` holds records for another program: name it with `--output unix:/PATH`, \
+             `--output tcp://HOST:PORT` or `--output kafka://HOST:PORT/TOPIC`",
+        ),
+        (
+            output.kafka_config.is_some()
+                && !matches!(output.stream, Some(PeerAddress::Kafka { .. })),
+            "`--kafka-config` has properties for Kafka: name it with \
+             `--output kafka://HOST:PORT/TOPIC`",
         ),
         (
             divides && live.record.is_none(),

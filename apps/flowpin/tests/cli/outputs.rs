@@ -57,6 +57,12 @@ fn a_program_that_is_away_ends_the_run_at_once() {
     assert_refused(&run("tcp://nowhere"), 2, &["tcp://HOST:PORT"]);
     let spool = ["run", "-r", &http, "--spool", "there"];
     assert_refused(&flowpin(&spool), 2, &["--output"]);
+    if !cfg!(feature = "kafka") {
+        assert_refused(&run("kafka://127.0.0.1:9/t"), 2, &["built without Kafka"]);
+    }
+    assert_refused(&run("kafka://127.0.0.1:9"), 2, &["HOST:PORT/TOPIC"]);
+    let properties = ["run", "-r", &http, "--kafka-config", "there"];
+    assert_refused(&flowpin(&properties), 2, &["kafka://"]);
     let both = ["run", "-r", &http, "--output", &to, "--format", "zeek"];
     assert_refused(&flowpin(&both), 2, &["only EVE JSON lines"]);
 }

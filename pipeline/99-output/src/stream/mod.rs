@@ -8,9 +8,11 @@
 //!
 //! Owns the connection, what waits for it in memory, and the spool. Guarantees that lines arrive
 //! whole and in order over each connection, at least once unless they are counted, and that memory
-//! and disk stay below their caps. The peer does not acknowledge: what it has read and lost is
-//! lost.
+//! and disk stay below their caps. A peer of plain lines does not acknowledge: what it has read and
+//! lost is lost. Kafka does (`kafka`).
 
+#[cfg(feature = "kafka")]
+mod kafka;
 mod peer;
 mod queue;
 mod sender;
@@ -23,7 +25,7 @@ use crate::files::Target;
 use flowpin_config::{OutputPlan, PeerAddress};
 use flowpin_disk::Reads;
 use flowpin_record::RecordKey;
-use peer::Peer;
+use peer::{Connection, Peer};
 use queue::Queue;
 use sender::Sender;
 use spool::Spool;
@@ -78,21 +80,17 @@ impl Stream {
             Some(dir) => Some(Spool::open(dir, plan.spool_bytes_max, reads)?),
             None => None,
         };
-        let mut peer = Peer::resolve(address).map_err(failed)?;
-        let first = peer.connect();
+        let (means, away) = Means::reach(plan, address)?;
         let is_spooled = spool.is_some();
         let queue = Arc::new(Queue::new(spool, plan.may_wait, hooks, address));
-        let connection = match first {
-            Ok(connection) => Some(connection),
-            Err(source) if !is_spooled => return Err(failed(source)),
-            Err(source) => {
-                queue.away(&source);
-                None
-            }
-        };
-        let sender = Sender::new(peer, connection, Arc::clone(&queue));
+        match away {
+            Some(source) if !is_spooled => return Err(failed(source)),
+            Some(source) => queue.away(&source),
+            None => {}
+        }
         let thread = Builder::new().name("stream".into());
-        let thread = thread.spawn(move || sender.run()).map_err(failed)?;
+        let shared = Arc::clone(&queue);
+        let thread = thread.spawn(move || means.run(shared)).map_err(failed)?;
         Ok(Self {
             address: address.clone(),
             spool: plan.spool.clone(),
@@ -158,6 +156,69 @@ impl Stream {
 impl Drop for Stream {
     fn drop(&mut self) {
         let _ = self.end();
+    }
+}
+
+/// How the other end is reached.
+enum Means {
+    Lines(Peer, Option<Connection>),
+    #[cfg(feature = "kafka")]
+    Kafka(kafka::Link),
+}
+
+impl Means {
+    /// Tries to reach it, and says why it is away, if it is.
+    fn reach(
+        plan: &OutputPlan,
+        address: &PeerAddress,
+    ) -> Result<(Self, Option<io::Error>), OutputError> {
+        if let PeerAddress::Kafka { brokers, topic } = address {
+            return Self::cluster(plan, address, brokers, topic);
+        }
+        let mut peer = Peer::resolve(address).map_err(|source| OutputError::Away {
+            address: address.to_string(),
+            source,
+        })?;
+        Ok(match peer.connect() {
+            Ok(connection) => (Self::Lines(peer, Some(connection)), None),
+            Err(away) => (Self::Lines(peer, None), Some(away)),
+        })
+    }
+
+    #[cfg(feature = "kafka")]
+    fn cluster(
+        plan: &OutputPlan,
+        address: &PeerAddress,
+        brokers: &str,
+        topic: &str,
+    ) -> Result<(Self, Option<io::Error>), OutputError> {
+        let link = kafka::Link::open(brokers, topic, plan.kafka_config.as_deref());
+        let (link, away) = link.map_err(|why| OutputError::Unusable {
+            address: address.to_string(),
+            why,
+        })?;
+        Ok((Self::Kafka(link), away))
+    }
+
+    #[cfg(not(feature = "kafka"))]
+    fn cluster(
+        _: &OutputPlan,
+        address: &PeerAddress,
+        _: &str,
+        _: &str,
+    ) -> Result<(Self, Option<io::Error>), OutputError> {
+        Err(OutputError::Unusable {
+            address: address.to_string(),
+            why: "this flowpin was built without Kafka (cargo feature `kafka`)".to_owned(),
+        })
+    }
+
+    fn run(self, queue: Arc<Queue>) {
+        match self {
+            Self::Lines(peer, connection) => Sender::new(peer, connection, queue).run(),
+            #[cfg(feature = "kafka")]
+            Self::Kafka(link) => link.run(queue),
+        }
     }
 }
 

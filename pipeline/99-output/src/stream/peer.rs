@@ -34,6 +34,7 @@ impl Peer {
                 let found: Vec<_> = name.to_socket_addrs()?.collect();
                 Ok(Self::Tcp(found))
             }
+            PeerAddress::Kafka { .. } => Err(io::ErrorKind::Unsupported.into()),
         }
     }
 

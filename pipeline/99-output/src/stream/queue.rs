@@ -47,6 +47,17 @@ pub(super) enum Next {
     End,
 }
 
+/// What a sender has taken and could not send.
+pub(super) enum Unsent {
+    Lines(Vec<u8>),
+    /// Its file is there still.
+    #[cfg_attr(
+        not(feature = "kafka"),
+        expect(dead_code, reason = "sent lines go by lines")
+    )]
+    Segment(Segment),
+}
+
 /// What was left unsent.
 pub(super) struct Left {
     /// Bytes in the spool.
@@ -191,7 +202,7 @@ impl Queue {
         }
     }
 
-    fn tell(&self, text: &str) {
+    pub(super) fn tell(&self, text: &str) {
         if let Some(tell) = &self.hooks.tell {
             tell(text);
         }
@@ -220,23 +231,30 @@ impl Queue {
         }
     }
 
+    /// A record is lost that nobody takes.
+    #[cfg(feature = "kafka")]
+    pub(super) fn lose_one(&self) {
+        self.lock().lost += 1;
+    }
+
     /// The sender gives up: `unsent`, and all that waits in memory, go to the front of the spool.
-    pub(super) fn close(&self, mut unsent: Vec<u8>) {
+    pub(super) fn close(&self, mut unsent: Vec<Unsent>) {
         let mut guard = self.lock();
         let state = &mut *guard;
-        for lines in state.memory.drain(..) {
-            unsent.extend_from_slice(&lines);
+        let memory = state.memory.drain(..);
+        let memory = memory.fold(Vec::new(), |mut all, lines| {
+            all.extend_from_slice(&lines);
+            all
+        });
+        match unsent.last_mut() {
+            Some(Unsent::Lines(last)) => last.extend_from_slice(&memory),
+            _ => unsent.push(Unsent::Lines(memory)),
         }
         state.memory_bytes = 0;
         state.is_closed = true;
-        let kept = match (&mut state.spool, unsent.is_empty()) {
-            (_, true) => true,
-            (Some(spool), false) => spool.put_first(&unsent).is_ok(),
-            (None, false) => false,
-        };
-        if !kept {
-            state.lost += records(&unsent);
-            state.lost_at_end += records(&unsent);
+        // The newest first, so that each stands in front of the one before.
+        for part in unsent.into_iter().rev() {
+            state.put_back(part);
         }
         self.room.notify_all();
     }
@@ -258,6 +276,20 @@ impl State {
     fn is_idle(&self) -> bool {
         let has_spooled = self.spool.as_ref().is_some_and(|spool| !spool.is_empty());
         self.memory.is_empty() && !has_spooled && !self.is_ended
+    }
+
+    fn put_back(&mut self, part: Unsent) {
+        match (part, &mut self.spool) {
+            (Unsent::Lines(lines), spool) if !lines.is_empty() => {
+                let kept = spool.as_mut().map(|spool| spool.put_first(&lines).is_ok());
+                if kept != Some(true) {
+                    self.lost += records(&lines);
+                    self.lost_at_end += records(&lines);
+                }
+            }
+            (Unsent::Segment(segment), Some(spool)) => spool.push_front(segment),
+            _ => {}
+        }
     }
 
     /// Whether the lines are held now.

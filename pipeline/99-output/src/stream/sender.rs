@@ -1,7 +1,7 @@
 //! The thread that sends: one connection after the other, and what was lost with the last one.
 
 use super::peer::{Connection, Peer, TURN, is_wait};
-use super::queue::{Next, Queue};
+use super::queue::{Next, Queue, Unsent};
 use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
@@ -68,11 +68,11 @@ impl Sender {
                 Err(error) => self.lose(&error),
             }
         }
-        self.queue
-            .close(self.window.into_iter().fold(Vec::new(), |mut all, lines| {
-                all.extend_from_slice(&lines);
-                all
-            }));
+        let unsent = self.window.into_iter().fold(Vec::new(), |mut all, lines| {
+            all.extend_from_slice(&lines);
+            all
+        });
+        self.queue.close(vec![Unsent::Lines(unsent)]);
     }
 
     /// Whether the run waits in vain for its end.

@@ -36,6 +36,9 @@ pub(super) struct Segment {
 const SEGMENT_BYTES: u64 = 8 << 20;
 /// The longest that is read: what a run had in one piece may be a little longer.
 const SEGMENT_BYTES_MAX: u64 = 16 << 20;
+/// Numbers left free for lines that are put between two segments: more than there are parts in what
+/// a sender and the memory hold.
+const GAP: u64 = 64;
 /// Where numbers begin: there are some below for what goes in front.
 const FIRST: u64 = 1 << 32;
 
@@ -92,6 +95,8 @@ impl Spool {
         let file = match &mut self.open {
             Some(file) => file,
             none => {
+                // Lines that go through memory meanwhile may have to be put between the two.
+                self.next += if self.segments.is_empty() { GAP } else { 0 };
                 let number = self.next;
                 self.next += 1;
                 let segment = Segment::new(&self.dir, number);
@@ -125,11 +130,15 @@ impl Spool {
     /// # Errors
     /// What the system says.
     pub(super) fn put_first(&mut self, lines: &[u8]) -> io::Result<()> {
-        let first = self
-            .segments
-            .front()
-            .map_or(self.next, |first| first.number);
         let parts = parts(lines);
+        let first = match self.segments.front() {
+            Some(first) => first.number,
+            // Files of segments that are being sent may be there still.
+            None => {
+                self.next += GAP;
+                self.next
+            }
+        };
         let numbers = first.saturating_sub(parts.len() as u64)..first;
         let mut made = Vec::new();
         let done = numbers.zip(&parts).try_for_each(|(number, part)| {
@@ -160,6 +169,11 @@ impl Spool {
             self.open = None;
         }
         Some(segment)
+    }
+
+    /// Takes back the segment that was taken last, and whose file is there still.
+    pub(super) fn push_front(&mut self, segment: Segment) {
+        self.segments.push_front(segment);
     }
 
     pub(super) fn remove(&mut self, segment: &Segment) {
