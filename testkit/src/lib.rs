@@ -7,6 +7,7 @@
 pub mod attack;
 pub mod build;
 pub mod corpus;
+pub mod kafka;
 pub mod multiply;
 pub mod noise;
 pub mod oracle;

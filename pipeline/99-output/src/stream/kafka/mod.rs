@@ -15,6 +15,8 @@ mod client;
 mod place;
 mod properties;
 #[cfg(test)]
+mod real;
+#[cfg(test)]
 mod tests;
 mod window;
 

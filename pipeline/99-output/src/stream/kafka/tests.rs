@@ -19,8 +19,8 @@ use std::time::Duration;
 
 /// Lines of [`LINE`] bytes: together more than what the window and the memory hold.
 const LINE: usize = 1 << 10;
-const MANY: usize = 28 << 10;
-const KEYS: usize = 7;
+pub(super) const MANY: usize = 28 << 10;
+pub(super) const KEYS: usize = 7;
 const PARTITIONS: i32 = 4;
 
 type Cluster = MockCluster<'static, DefaultProducerContext>;
@@ -40,12 +40,12 @@ fn plan(cluster: &Cluster, spool: Option<&Path>) -> OutputPlan {
     }
 }
 
-fn open(plan: &OutputPlan, hooks: &StreamHooks) -> Result<Stream, OutputError> {
+pub(super) fn open(plan: &OutputPlan, hooks: &StreamHooks) -> Result<Stream, OutputError> {
     let address: &PeerAddress = plan.stream.as_ref().unwrap();
     Stream::open(plan, address, &Reads::default(), hooks.clone())
 }
 
-fn write(stream: &Stream, numbers: impl Iterator<Item = usize>) {
+pub(super) fn write(stream: &Stream, numbers: impl Iterator<Item = usize>) {
     let mut target = stream.target();
     for number in numbers {
         let start = format!(
@@ -92,7 +92,7 @@ fn read(cluster: &Cluster, topic: &str) -> BTreeMap<i32, Vec<usize>> {
 }
 
 /// All numbers are there; what came first of each is in order by key.
-fn assert_all(numbers: &BTreeMap<i32, Vec<usize>>, count: usize) {
+pub(super) fn assert_all(numbers: &BTreeMap<i32, Vec<usize>>, count: usize) {
     let mut seen = BTreeSet::new();
     for numbers in numbers.values() {
         let mut last = [0; KEYS];
@@ -104,7 +104,7 @@ fn assert_all(numbers: &BTreeMap<i32, Vec<usize>>, count: usize) {
     assert!(seen.into_iter().eq(0..count), "all of {count}");
 }
 
-fn total(numbers: &BTreeMap<i32, Vec<usize>>) -> usize {
+pub(super) fn total(numbers: &BTreeMap<i32, Vec<usize>>) -> usize {
     numbers.values().map(Vec::len).sum()
 }
 
