@@ -20,7 +20,8 @@ options! {
                 flag Flag::value("output", "WHERE", "Write EVE JSON lines there instead of files: \
                     `-` (standard output), unix:/PATH, tcp://HOST:PORT or \
                     kafka://HOST:PORT,HOST:PORT/TOPIC ({kind} in TOPIC: one for each kind of \
-                    record); no other format is possible there").conflicts("log-dir").by(to_one_place);
+                    record); no other format is possible there").conflicts("log-dir")
+                    .by(to_one_place);
             /// Send EVE JSON lines to a program that listens there, instead of files.
             stream: PeerAddress => stream: Option<PeerAddress> = None,
                 example "\"tcp://127.0.0.1:5170\"", flag Flag::shared("output");

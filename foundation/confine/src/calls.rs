@@ -43,8 +43,8 @@ const ARCHITECTURE: TargetArch = TargetArch::x86_64;
 #[cfg(target_arch = "aarch64")]
 const ARCHITECTURE: TargetArch = TargetArch::aarch64;
 
-/// What a run calls that connects to a program again, librdkafka and the resolver of names too. They
-/// reach nothing that `connect` does not.
+/// What a run calls that connects to a program again, librdkafka and the resolver of names too.
+/// They reach nothing that `connect` does not.
 const SENDS: &[i64] = &[
     libc::SYS_connect,
     libc::SYS_sendmsg,

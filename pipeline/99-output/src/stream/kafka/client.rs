@@ -202,7 +202,8 @@ impl ProducerContext for Ear {
     }
 }
 
-/// What is wrong with properties. The library's own text would repeat the value, a password perhaps.
+/// What is wrong with properties. The library's own text would repeat the value: a password
+/// perhaps.
 fn unusable(error: &KafkaError) -> String {
     match error {
         KafkaError::ClientConfig(_, why, name, _) => format!("`{name}`: {why}"),

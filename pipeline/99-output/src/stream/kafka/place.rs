@@ -114,7 +114,12 @@ mod tests {
     /// A header's name that a host has sent is deeper; its text has its quotation marks escaped.
     #[test]
     fn only_the_top_level_names_topic_and_key() {
-        let line = br#"{"record_id":"1-2-3","n":[1,{"event_type":"no"}],"event_type":"http","http":{"community_id":"evil","url":"\",\"community_id\":\"evil\""},"x":"\\","community_id":"1:abc="}"#;
+        let line = concat!(
+            r#"{"record_id":"1-2-3","n":[1,{"event_type":"no"}],"event_type":"http","#,
+            r#""http":{"community_id":"evil","url":"\",\"community_id\":\"evil\""},"#,
+            r#""x":"\\","community_id":"1:abc="}"#
+        );
+        let line = line.as_bytes();
         let mut places = Places::new("net.{kind}");
         let got = places.of(line);
         assert_eq!(got, ("net.http", Some(&b"1:abc="[..])));

@@ -49,7 +49,8 @@ pub(super) fn write(stream: &Stream, numbers: impl Iterator<Item = usize>) {
     let mut target = stream.target();
     for number in numbers {
         let start = format!(
-            "{{\"record_id\":\"{number}\",\"event_type\":\"flow\",\"community_id\":\"1:{}\",\"x\":\"",
+            "{{\"record_id\":\"{number}\",\"event_type\":\"flow\",\
+             \"community_id\":\"1:{}\",\"x\":\"",
             number % KEYS
         );
         let line = format!("{start:y<width$}\"}}\n", width = LINE - 3);
