@@ -27,7 +27,7 @@ options! {
             /// stretch of the stream (0 to 65535).
             payload_bytes: u16 => payload_bytes: u16 = 0, example "4096",
                 flag Flag::value("alert-payload", "BYTES", "Write what a rule fits into its alert, \
-                    at most so many bytes: a packet's payload, or the stretch of the stream");
+                    at most BYTES bytes: a packet's payload, or the stretch of the stream");
         }
         others {
             /// The rules; the creator of the plan reads them.

@@ -2,11 +2,12 @@
 
 use std::borrow::Cow;
 
-/// A value whose lines were joined. RFC 5322 §2.2.3: unfolding takes away the line end alone, and what
-/// continues a line begins with a blank.
+/// A value whose lines were joined. RFC 5322 §2.2.3: unfolding takes away the line end alone, and
+/// what continues a line begins with a blank.
 ///
 /// ```
-/// assert_eq!(*flowpin_mime::unfolded(b"attachment;\r\n filename=a\r\n"), *b"attachment; filename=a");
+/// assert_eq!(*flowpin_mime::unfolded(b"attachment;\r\n filename=a\r\n"), *b"attachment;
+/// filename=a");
 /// ```
 pub fn unfolded(value: &[u8]) -> Cow<'_, [u8]> {
     let value = value.trim_ascii();

@@ -1,7 +1,7 @@
 //! Text that conditional directives leave out wherever it is read.
 //!
-//! A header that is read twice is left out the second time by its guard, and what one unit leaves out
-//! another may compile: only what every reading leaves out is unknown to the model.
+//! A header that is read twice is left out the second time by its guard, and what one unit leaves
+//! out another may compile: only what every reading leaves out is unknown to the model.
 
 use crate::model::FileId;
 use std::collections::{BTreeMap, HashMap};
@@ -50,8 +50,8 @@ impl LeftOut {
 mod tests {
     use super::*;
 
-    /// A header's guard leaves it out when it is read again; a branch in it is left out twice: once by
-    /// itself, once with all the rest.
+    /// A header's guard leaves it out when it is read again; a branch in it is left out twice: once
+    /// by itself, once with all the rest.
     #[test]
     fn what_some_reading_compiles_is_not_left_out() {
         let mut left_out = LeftOut::default();

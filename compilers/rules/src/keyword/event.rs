@@ -12,7 +12,7 @@ pub(super) fn read(builder: &mut Builder<'_>, option: &RuleOption<'_>) -> Result
     let word = value(option)?.unquoted();
     let name = word.text.to_ascii_lowercase();
     match option.name.text {
-        "app-layer-event" => return of_message(builder, word, &name),
+        "app-layer-event" => of_message(builder, word, &name),
         "stream-event" => {
             let name = name.strip_prefix("stream.").unwrap_or(&name);
             let is_known = segment_of_event(name).is_some() || name == SEQUENCE_GAP;

@@ -338,8 +338,8 @@ pub(crate) fn is_noteworthy(bytes: &[u8], meta: &PacketMeta) -> bool {
         || option_flaws(options_of(frame, meta).1).next().is_some()
 }
 
-/// The IP packet and the options of its IPv4 header. A packet whose options are of an odd form is one
-/// of its connection, but a receiver may drop it.
+/// The IP packet and the options of its IPv4 header. A packet whose options are of an odd form is
+/// one of its connection, but a receiver may drop it.
 fn options_of<'a>(frame: &'a [u8], meta: &PacketMeta) -> (&'a [u8], &'a [u8]) {
     let packet = frame.get(usize::from(meta.l3_offset)..).unwrap_or_default();
     // Version 4, and more words than a header without options has. An ICMP error is described by
@@ -397,8 +397,8 @@ mod tests {
     use super::{is_noteworthy, option_flaws, options_of};
     use flowpin_packet::{PacketKind, PacketMeta, Reason};
 
-    /// An option of an odd form is worth a record; well-formed ones are not, nor are those around an
-    /// ICMP error, which is described by the packet that it quotes.
+    /// An option of an odd form is worth a record; well-formed ones are not, nor are those around
+    /// an ICMP error, which is described by the packet that it quotes.
     #[test]
     fn options_of_an_odd_form_are_noteworthy() {
         let frame = |options: [u8; 4]| {

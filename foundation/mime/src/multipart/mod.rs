@@ -6,9 +6,9 @@
 //!     └── anything else ───┘  └ "--" ► Over: what follows is for nobody
 //! ```
 //!
-//! A delimiter is a line feed, two hyphens and the boundary. RFC 2046 wants a carriage return before
-//! the line feed; receivers that do without it are common, so one belongs to the delimiter if it is
-//! there. In front of the first delimiter there may be anything.
+//! A delimiter is a line feed, two hyphens and the boundary. RFC 2046 wants a carriage return
+//! before the line feed; receivers that do without it are common, so one belongs to the delimiter
+//! if it is there. In front of the first delimiter there may be anything.
 
 use memchr::memchr;
 
@@ -156,8 +156,8 @@ impl Multipart {
         }
     }
 
-    /// Bytes are missing, after which a delimiter is looked for. Whether they are taken for bytes of
-    /// the current part: a delimiter among them is not seen.
+    /// Bytes are missing, after which a delimiter is looked for. Whether they are taken for bytes
+    /// of the current part: a delimiter among them is not seen.
     pub fn gap(&mut self, parts: &mut impl Parts) -> bool {
         match self.place {
             Place::Search | Place::Delimiter | Place::Hyphen => self.flush(parts),
@@ -182,7 +182,7 @@ impl Multipart {
     /// Looks for a delimiter, and returns the bytes behind what was looked at.
     fn search<'b>(&mut self, bytes: &'b [u8], parts: &mut impl Parts) -> &'b [u8] {
         if self.matched == 0 {
-            return self.to_line_end(bytes, parts);
+            return self.through_line_end(bytes, parts);
         }
         // A line feed stands nowhere but at the beginning: what does not match on begins no
         // delimiter before its own next line feed.
@@ -200,7 +200,7 @@ impl Multipart {
     }
 
     /// Tells content up to the next line feed, without the carriage return before it.
-    fn to_line_end<'b>(&mut self, bytes: &'b [u8], parts: &mut impl Parts) -> &'b [u8] {
+    fn through_line_end<'b>(&mut self, bytes: &'b [u8], parts: &mut impl Parts) -> &'b [u8] {
         let end = memchr(b'\n', bytes);
         let (line, rest) = bytes
             .split_at_checked(end.unwrap_or(bytes.len()))

@@ -9,9 +9,9 @@ use flowpin_packet::Reason;
 /// What is wrong with the form of options, and where each of those begins, from the first option.
 ///
 /// [`Reason::OptionCut`]: there is no room for its length. [`Reason::OptionLength`]: it is below 2,
-/// reaches beyond the header, or is none that its kind may have. [`Reason::OptionMalformed`]: nor is
-/// its pointer. [`Reason::OptionRepeated`]: it may occur only once. What follows an option whose end
-/// is not known is not read.
+/// reaches beyond the header, or is none that its kind may have. [`Reason::OptionMalformed`]: nor
+/// is its pointer. [`Reason::OptionRepeated`]: it may occur only once. What follows an option whose
+/// end is not known is not read.
 ///
 /// ```
 /// use flowpin_packet::Reason;

@@ -5,8 +5,8 @@
 //!                                └──► any other part: skipped
 //! ```
 //!
-//! The body itself is examined like any other: rules read it whole, and it is a file of its own if no
-//! part is one, so that nothing is hidden behind a boundary that only some receivers find.
+//! The body itself is examined like any other: rules read it whole, and it is a file of its own if
+//! no part is one, so that nothing is hidden behind a boundary that only some receivers find.
 
 use super::Output;
 use super::hashes::Hashers;

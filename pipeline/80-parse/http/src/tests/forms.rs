@@ -20,7 +20,8 @@ fn options(files: bool) -> HttpOptions {
 
 fn head(media_type: &str, len: usize) -> String {
     format!(
-        "POST /up?x HTTP/1.1\r\nHost: h\r\nContent-Type: {media_type}\r\nContent-Length: {len}\r\n\r\n"
+        "POST /up?x HTTP/1.1\r\nHost: h\r\nContent-Type: {media_type}\r\n\
+         Content-Length: {len}\r\n\r\n"
     )
 }
 

@@ -39,7 +39,8 @@ fn attachments_are_named_in_any_form() {
     let parts = "--b\r\nContent-Disposition: attachment;\r\n filename*0=\"one; \";\r\n\
                  \tfilename*1=two.zip\r\n\r\nx\r\n\
                  --b\r\nCONTENT-DISPOSITION: inline; filename*=utf-8''%C3%A4.txt\r\n\r\n\
-                 --b\r\nContent-Disposition: attachment; name=filename; filename=\"\"\r\n\r\n--b--\r\n";
+                 --b\r\nContent-Disposition: attachment; name=filename; filename=\"\"\r\n\r\n\
+                 --b--\r\n";
     let mail = format!("From: a@a\r\n\r\n{parts}");
     let data = format!("{mail}.\r\n");
     let (first, second) = mail.split_at(90);

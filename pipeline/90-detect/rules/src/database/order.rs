@@ -3,7 +3,8 @@
 use flowpin_rule::{Action, BitAction, Condition, Rule, RuleSet};
 
 /// The rules of a set in order: what passes first, then what only sets bits, what asks for and sets
-/// some, what only asks, what only clears some; of these the higher priority; then as they were read.
+/// some, what only asks, what only clears some; of these the higher priority; then as they were
+/// read.
 pub(crate) fn ordered(set: &RuleSet) -> Vec<usize> {
     let mut order: Vec<usize> = (0..set.rules.len()).collect();
     order.sort_by_cached_key(|&at| {
