@@ -59,8 +59,8 @@ fn captures_with_fragments_come_out_as_explained() {
 fn oddities(found: &Records) -> String {
     let mut counts = BTreeMap::new();
     for record in found.of("anomaly") {
-        let event = record["anomaly"]["event"].as_str().unwrap_or_default();
-        if let Some(reason) = event.strip_prefix("decoder.fragment.") {
+        let event = record["flowpin"]["name"].as_str().unwrap_or_default();
+        if let Some(reason) = event.strip_prefix("fragment.") {
             *counts.entry(reason).or_insert(0) += 1;
         }
     }

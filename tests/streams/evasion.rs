@@ -66,7 +66,7 @@ fn outcome(path: &Path) -> String {
     let mut odd = BTreeMap::new();
     for line in String::from_utf8(records).unwrap().lines() {
         let record: Value = serde_json::from_str(line).unwrap();
-        let event = record["anomaly"]["event"].as_str().unwrap_or_default();
+        let event = record["flowpin"]["name"].as_str().unwrap_or_default();
         if let Some((_, reason)) = event.split_once("stream.") {
             *odd.entry(reason.to_owned()).or_insert(0) += 1;
         }

@@ -26,7 +26,6 @@ pub(crate) fn run(root: &Path, is_quick: bool, shows_notes: bool) -> Result<Exit
     steps.cargo("lints", LINTS, &[]);
     if !is_quick {
         steps.cargo("tests", TESTS, &[]);
-        steps.cargo("records to Kafka", KAFKA, &[]);
         steps.loom();
         steps.variants();
         steps.cargo("documentation", DOCS, &[("RUSTDOCFLAGS", "-D warnings")]);
@@ -178,17 +177,6 @@ const LINTS: &[&str] = &[
     "warnings",
 ];
 const TESTS: &[&str] = &["test", "--workspace", "--locked", "--no-fail-fast"];
-/// What is behind the feature, against librdkafka's own cluster for tests.
-const KAFKA: &[&str] = &[
-    "test",
-    "--locked",
-    "--lib",
-    "-p",
-    "flowpin-output",
-    "--features",
-    "kafka",
-    "kafka",
-];
 const LOOM: &[&str] = &[
     "test",
     "--locked",

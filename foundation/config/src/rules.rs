@@ -25,7 +25,7 @@ options! {
                     it out");
             /// Bytes of what a rule fits that its alert has, at most: a packet's payload, or the
             /// stretch of the stream (0 to 65535).
-            payload_bytes: u16 => payload_bytes: u16 = 0, example "4096",
+            payload_bytes: u16 => payload_bytes: u16 = 0,
                 flag Flag::value("alert-payload", "BYTES", "Write what a rule fits into its alert, \
                     at most BYTES bytes: a packet's payload, or the stretch of the stream");
         }

@@ -203,6 +203,7 @@ mod tests {
                 "eve",
                 "[::1]:9",
                 "tcp://[::1]:9",
+                "alert",
                 "there",
             ];
             let words = flag.choices.iter().map(|choice| choice.0).chain(words);
