@@ -6,8 +6,8 @@ use std::borrow::Cow;
 /// what continues a line begins with a blank.
 ///
 /// ```
-/// assert_eq!(*flowpin_mime::unfolded(b"attachment;\r\n filename=a\r\n"), *b"attachment;
-/// filename=a");
+/// let value = flowpin_mime::unfolded(b"attachment;\r\n filename=a\r\n");
+/// assert_eq!(*value, *b"attachment; filename=a");
 /// ```
 pub fn unfolded(value: &[u8]) -> Cow<'_, [u8]> {
     let value = value.trim_ascii();
