@@ -142,6 +142,11 @@ impl Hold {
         }
     }
 
+    /// So many fragments will not be known as parts: they are not written.
+    pub(super) fn forget_parts(&mut self, fragments: u64) {
+        self.losses.count(Loss::RecordedUnsure, fragments);
+    }
+
     /// Something was found.
     pub(super) fn find(&mut self, found: &[(RecordKey, Finding)]) {
         self.found.extend(found.iter().copied().map(Reverse));

@@ -245,7 +245,11 @@ impl Parts {
         self.note(whole);
     }
 
-    fn note(&self, whole: Option<Vec<u64>>) {
+    fn note(&mut self, whole: Option<Vec<u64>>) {
+        let forgotten = self.fragments.take_forgotten();
+        if forgotten > 0 {
+            self.recall.hold().forget_parts(forgotten);
+        }
         if let Some(numbers) = whole {
             self.recall.hold().join(&numbers);
         }

@@ -3,8 +3,12 @@
 use flowpin_packet::FragmentRef;
 use std::collections::HashMap;
 
-/// Datagrams whose fragments are remembered until they are whole.
-const DATAGRAMS_MAX: usize = 1 << 20;
+/// Datagrams whose fragments are remembered until they are whole: more than are put together at
+/// once.
+const DATAGRAMS_MAX: usize = 1 << 18;
+
+/// Their fragments. A datagram has 8,192 at most, but the same one may come again and again.
+const FRAGMENTS_MAX: usize = 1 << 22;
 
 /// Which datagram a fragment belongs to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -19,6 +23,10 @@ struct GroupKey {
 pub(crate) struct Fragments {
     groups: HashMap<GroupKey, Vec<u64>>,
     last: Option<GroupKey>,
+    /// How many are remembered.
+    remembered: usize,
+    /// How many are not any more, though their datagrams were not whole.
+    forgotten: u64,
 }
 
 impl Fragments {
@@ -37,11 +45,13 @@ impl Fragments {
             id: fragment.id,
             protocol: if fragment.ipv6 { 0 } else { fragment.protocol },
         };
-        if self.groups.len() >= DATAGRAMS_MAX {
+        if self.groups.len() >= DATAGRAMS_MAX || self.remembered >= FRAGMENTS_MAX {
             self.groups.clear();
+            self.forgotten += core::mem::take(&mut self.remembered) as u64;
         }
         let group = self.groups.entry(key.clone()).or_default();
         group.push(fragment.number);
+        self.remembered += 1;
         self.last = Some(key);
         whole
     }
@@ -50,6 +60,43 @@ impl Fragments {
     /// they came.
     pub(crate) fn complete(&mut self) -> Option<Vec<u64>> {
         let numbers = self.groups.remove(&self.last.take()?)?;
+        self.remembered = self.remembered.saturating_sub(numbers.len());
         (!numbers.is_empty()).then_some(numbers)
+    }
+
+    /// How many fragments were forgotten since this was asked last.
+    pub(crate) fn take_forgotten(&mut self) -> u64 {
+        core::mem::take(&mut self.forgotten)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fragment(number: u64, id: u32) -> FragmentRef {
+        FragmentRef {
+            number,
+            id,
+            ..FragmentRef::default()
+        }
+    }
+
+    /// One datagram's, again and again, and those of many: neither grows without end, and what is
+    /// forgotten is counted. What comes after is remembered.
+    #[test]
+    fn floods_are_forgotten_and_counted() {
+        let mut fragments = Fragments::default();
+        for number in 0..=FRAGMENTS_MAX as u64 {
+            assert_eq!(fragments.add(&fragment(number, 1), &[0; 20]), None);
+        }
+        assert_eq!(fragments.take_forgotten(), FRAGMENTS_MAX as u64);
+        assert_eq!(fragments.complete(), Some(vec![FRAGMENTS_MAX as u64]));
+        for id in 0..=DATAGRAMS_MAX {
+            let id = u32::try_from(id).unwrap();
+            fragments.add(&fragment(u64::from(id), id), &[0; 20]);
+        }
+        assert_eq!(fragments.take_forgotten(), DATAGRAMS_MAX as u64);
+        assert_eq!(fragments.take_forgotten(), 0);
     }
 }

@@ -52,14 +52,19 @@ pub fn is_packet_event(event: &str, what: Malformed, is_ipv6: bool) -> bool {
     })
 }
 
+/// What of packets is this event: our names, and whether of IPv6 alone (`true`), or of all others
+/// alone.
+pub fn packets_of_event(event: &str) -> impl Iterator<Item = (Layer, Reason, Option<bool>)> {
+    let rows = PACKETS.iter().filter(move |row| row.0 == event);
+    rows.map(|&(name, layer, reason)| {
+        let version = (layer == Layer::Fragment).then(|| name.starts_with("ipv6."));
+        (layer, reason, version)
+    })
+}
+
 /// Fragments are one layer to us.
 fn is_of_version(name: &str, layer: Layer, is_ipv6: bool) -> bool {
     layer != Layer::Fragment || name.starts_with("ipv6.") == is_ipv6
-}
-
-/// Whether packets that are refused or odd can be this event.
-pub fn knows_packet_event(event: &str) -> bool {
-    PACKETS.iter().any(|row| row.0 == event)
 }
 
 /// Suricata's name for an odd TCP segment, without `stream.` before it.

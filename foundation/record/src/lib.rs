@@ -42,8 +42,8 @@ pub use conn::{
 pub use conn_columns::ConnRow;
 pub use data_channel::DataChannel;
 pub use event_names::{
-    EventName, Sender, is_packet_event, knows_packet_event, message_event, messages_of_event,
-    packet_event, segment_event, segment_of_event,
+    EventName, Sender, is_packet_event, message_event, messages_of_event, packet_event,
+    packets_of_event, segment_event, segment_of_event,
 };
 pub use flood::{FloodKind, FloodRecord};
 pub use host_pair::{HostPairRecord, PairConnection, Sent};

@@ -159,16 +159,17 @@ fn evaluate(
 ) {
     for side in [true, false] {
         scratch.begin();
-        for rule in database.events.rules(odd) {
-            let wanted = database
-                .rules
-                .get(rule as usize)
-                .and_then(|one| one.direction);
+        database.events.rules(odd, &mut |rule| {
+            let compiled = database.rules.get(rule as usize);
+            let wanted = compiled.and_then(|one| one.direction);
             if wanted.or(to_server).unwrap_or(true) == side
                 && (wanted.is_none() || to_server.is_none_or(|sent| sent == side))
             {
                 scratch.add(rule);
             }
+        });
+        if scratch.is_empty() {
+            continue;
         }
         let occasion = Occasion {
             odd: Some(odd),

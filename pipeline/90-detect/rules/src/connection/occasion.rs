@@ -123,6 +123,11 @@ impl Scratch {
         }
     }
 
+    /// Whether there is no candidate.
+    pub(super) const fn is_empty(&self) -> bool {
+        self.candidates.is_empty()
+    }
+
     pub(super) fn add(&mut self, rule: u32) {
         add(&mut self.marks, &mut self.candidates, self.round, rule);
     }

@@ -1,8 +1,11 @@
 //! Rules about what is odd, by what it is.
 
-use flowpin_packet::{Malformed, Reason};
-use flowpin_record::{Sender, is_packet_event, messages_of_event, segment_of_event};
+use flowpin_packet::{Layer, Malformed, Reason};
+use flowpin_record::{
+    Sender, is_packet_event, messages_of_event, packets_of_event, segment_of_event,
+};
 use flowpin_rule::{Condition, EventOf, Rule, SEQUENCE_GAP};
+use std::collections::HashMap;
 
 /// Something odd that has happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,43 +35,75 @@ impl Odd {
     }
 }
 
-/// Rules about what is odd.
+/// Rules about what is odd, by what has happened: a flood of odd packets compares no names.
 #[derive(Debug, Default)]
 pub(crate) struct Events {
-    /// The first event that each of these rules asks for.
-    rules: Vec<(EventOf, String, u32)>,
-    /// Our names of what is odd about messages: all that rules ask for.
-    messages: Vec<(&'static str, Sender)>,
+    /// By layer and reason; whether IPv6 alone, or all else alone.
+    packets: HashMap<(Layer, Reason), Vec<(Option<bool>, u32)>>,
+    segments: HashMap<Reason, Vec<u32>>,
+    gaps: Vec<u32>,
+    /// By our names.
+    messages: HashMap<&'static str, Vec<(Sender, u32)>>,
 }
 
 impl Events {
-    /// Adds a rule, if it asks for an event.
+    /// Adds a rule, if it asks for an event: the first that it asks for.
     pub(super) fn add(&mut self, at: u32, rule: &Rule) -> bool {
         let Some((of, name)) = event(rule) else {
             return false;
         };
-        if of == EventOf::Message {
-            self.messages.extend(messages_of_event(name));
+        match of {
+            EventOf::Packet => {
+                for (layer, reason, is_ipv6) in packets_of_event(name) {
+                    let rules = self.packets.entry((layer, reason)).or_default();
+                    rules.push((is_ipv6, at));
+                }
+            }
+            EventOf::Segment if name == SEQUENCE_GAP => self.gaps.push(at),
+            EventOf::Segment => {
+                if let Some(reason) = segment_of_event(name) {
+                    self.segments.entry(reason).or_default().push(at);
+                }
+            }
+            EventOf::Message => {
+                for (own, sender) in messages_of_event(name) {
+                    self.messages.entry(own).or_default().push((sender, at));
+                }
+            }
         }
-        self.rules.push((of, name.to_owned(), at));
         true
     }
 
     /// Whether rules ask for what is odd about packets.
     pub(crate) fn have_packets(&self) -> bool {
-        self.rules.iter().any(|one| one.0 == EventOf::Packet)
+        !self.packets.is_empty()
     }
 
     /// Whether rules ask for something that is odd about messages.
     pub(crate) fn knows_message(&self, own: &str) -> bool {
-        self.messages.iter().any(|one| one.0 == own)
+        self.messages.contains_key(own)
     }
 
-    /// The rules that ask for what has happened.
-    pub(crate) fn rules(&self, odd: Odd) -> impl Iterator<Item = u32> {
-        let asked = self.rules.iter();
-        let asked = asked.filter(move |(of, name, _)| odd.is(*of, name));
-        asked.map(|one| one.2)
+    /// The rules that ask for what has happened; a rule may come twice.
+    pub(crate) fn rules(&self, odd: Odd, hit: &mut impl FnMut(u32)) {
+        match odd {
+            Odd::Packet(what, is_ipv6) => {
+                let rules = self.packets.get(&(what.layer, what.reason));
+                let rules = rules.into_iter().flatten();
+                let rules = rules.filter(|one| one.0.is_none_or(|only| only == is_ipv6));
+                rules.for_each(|one| hit(one.1));
+            }
+            Odd::Segment(reason) => {
+                let rules = self.segments.get(&reason);
+                rules.into_iter().flatten().for_each(|rule| hit(*rule));
+            }
+            Odd::Gap => self.gaps.iter().for_each(|rule| hit(*rule)),
+            Odd::Message(own, to_server) => {
+                let rules = self.messages.get(own).into_iter().flatten();
+                let rules = rules.filter(|one| one.0.is(to_server));
+                rules.for_each(|one| hit(one.1));
+            }
+        }
     }
 }
 

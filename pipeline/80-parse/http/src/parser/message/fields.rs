@@ -114,6 +114,9 @@ impl<S: MessageSink> Turn<'_, S> {
     /// Some receivers end a line at a carriage return alone: codings of the body that stand behind
     /// one count if the body is coded so.
     pub(crate) fn hidden_fields(&mut self, line: &[u8]) {
+        if memchr(b'\r', line).is_none() {
+            return;
+        }
         for part in line.split(|&byte| byte == b'\r').skip(1) {
             let colon = memchr(b':', part);
             let Some((name, value)) = colon.and_then(|at| part.split_at_checked(at)) else {
