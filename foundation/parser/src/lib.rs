@@ -177,6 +177,7 @@
 //! [`Loss::ParserConnections`]: flowpin_counters::Loss::ParserConnections
 //! [`Loss::ParserBytes`]: flowpin_counters::Loss::ParserBytes
 
+mod anomalies;
 mod buffer;
 mod kept;
 mod lines;

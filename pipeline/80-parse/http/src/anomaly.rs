@@ -1,30 +1,6 @@
 //! Violations of HTTP/1, by name.
 
-macro_rules! anomalies {
-    ($($(#[$meta:meta])* $variant:ident = $name:literal, $text:literal;)*) => {
-        /// A deviation from the rules, or a message that receivers may read differently.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        #[repr(u8)]
-        pub enum Anomaly { $(#[doc = $text] $(#[$meta])* $variant,)* }
-
-        impl Anomaly {
-            /// All, in table order.
-            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
-
-            /// The word in records.
-            pub const fn name(self) -> &'static str {
-                match self { $(Self::$variant => $name,)* }
-            }
-
-            /// Its meaning, in a sentence.
-            pub const fn explanation(self) -> &'static str {
-                match self { $(Self::$variant => $text,)* }
-            }
-        }
-    };
-}
-
-anomalies! {
+flowpin_parser::anomalies! {
     NotARequest = "http_not_a_request",
         "Something other than a request where a request should begin.";
     NotAResponse = "http_not_a_response",
@@ -114,29 +90,6 @@ anomalies! {
     EncodingCut = "http_encoding_cut", "A complete body in which the encoding does not end.";
     ExpandsTooMuch = "http_expands_too_much", "A body that expands beyond the allowed ratio.";
     DecodedTooLong = "http_decoded_too_long", "A decoded body longer than the limit.";
-}
-
-/// A set of anomalies, such as those already reported of a message.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Anomalies(u64);
-
-const _: () = assert!(Anomaly::ALL.len() <= u64::BITS as usize);
-
-impl Anomalies {
-    /// Adds one; whether it is new.
-    #[inline]
-    pub(crate) const fn add(&mut self, anomaly: Anomaly) -> bool {
-        let bit = 1u64.wrapping_shl(anomaly as u32);
-        let is_new = self.0 & bit == 0;
-        self.0 |= bit;
-        is_new
-    }
-
-    /// In table order.
-    pub(crate) fn iter(self) -> impl Iterator<Item = Anomaly> {
-        let has = move |one: &Anomaly| self.0 & 1u64.wrapping_shl(*one as u32) != 0;
-        Anomaly::ALL.iter().copied().filter(has)
-    }
 }
 
 #[cfg(test)]
