@@ -1,5 +1,6 @@
 //! What records show of a certificate with the usual encoding (RFC 5280 §4.1).
 
+use crate::anomaly::Anomaly;
 use crate::hello::alpn_names;
 use crate::pages::{Page, Text, Writer};
 use crate::short::Short;
@@ -39,22 +40,40 @@ pub(crate) const EXTENSIONS: u8 = 0xa3;
 const SUBJECT_ALT_NAME: [u8; 3] = [0x55, 0x1d, 0x11];
 
 impl Certificate {
-    /// Reads the first certificate of the message's list (RFC 5246 §7.4.2); the rest of a longer
-    /// chain may be missing.
-    pub(crate) fn first_of(body: &[u8], writer: &mut Writer<'_>) -> Option<Self> {
-        let mut cursor = Cursor::over(body);
-        cursor.len24()?;
-        let len = cursor.len24()?;
-        Self::parse(cursor.take(len)?, writer)
-    }
-
     /// The subject's other names.
     pub(crate) fn alternatives<'p>(&self, page: &'p Page) -> impl Iterator<Item = &'p [u8]> {
         alpn_names(self.alternatives.of(page))
     }
+}
 
-    fn parse(bytes: &[u8], writer: &mut Writer<'_>) -> Option<Self> {
-        let mut outer = Cursor::over(element(&mut Cursor::over(bytes), SEQUENCE)?);
+/// The parts of a certificate as they were sent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fields<'a> {
+    whole: &'a [u8],
+    serial: &'a [u8],
+    issuer: &'a [u8],
+    validity: Cursor<'a>,
+    subject: &'a [u8],
+    /// Behind the subject.
+    rest: Cursor<'a>,
+}
+
+impl<'a> Fields<'a> {
+    /// Reads the first certificate of the message's list (RFC 5246 §7.4.2); the rest of a longer
+    /// chain may be missing. A list may be empty.
+    pub(crate) fn first_of(body: &'a [u8]) -> Result<Self, Anomaly> {
+        let mut cursor = Cursor::over(body);
+        let mut first = || {
+            cursor.len24()?;
+            let len = cursor.len24()?;
+            cursor.take(len)
+        };
+        let bytes = first().ok_or(Anomaly::CertificateMalformed)?;
+        Self::parse(bytes).ok_or_else(|| fault(bytes))
+    }
+
+    fn parse(whole: &'a [u8]) -> Option<Self> {
+        let mut outer = Cursor::over(element(&mut Cursor::over(whole), SEQUENCE)?);
         let mut fields = Cursor::over(element(&mut outer, SEQUENCE)?);
         let mut first = fields;
         if element(&mut first, VERSION).is_some() {
@@ -63,20 +82,48 @@ impl Certificate {
         let serial = element(&mut fields, INTEGER)?;
         element(&mut fields, SEQUENCE)?;
         let issuer = element(&mut fields, SEQUENCE)?;
-        let mut validity = Cursor::over(element(&mut fields, SEQUENCE)?);
+        let validity = Cursor::over(element(&mut fields, SEQUENCE)?);
         let subject = element(&mut fields, SEQUENCE)?;
-        let names = alternative_names(fields).unwrap_or_default();
         Some(Self {
-            subject: writer.put(subject, NAMES_MAX),
-            issuer: writer.put(issuer, NAMES_MAX),
-            serial: writer.put(serial, SERIAL_MAX),
-            not_before: writer.put(time(&mut validity).unwrap_or_default(), TIME_MAX),
-            not_after: writer.put(time(&mut validity).unwrap_or_default(), TIME_MAX),
-            sha1: writer.put(&Sha1::digest(bytes), SHA1_LEN),
-            // Last, so that they have what is left of the page.
-            alternatives: put_alternatives(names, writer),
+            whole,
+            serial,
+            issuer,
+            validity,
+            subject,
+            rest: fields,
         })
     }
+
+    /// Writes what records show.
+    pub(crate) fn put(&self, writer: &mut Writer<'_>) -> Certificate {
+        let mut validity = self.validity;
+        let names = alternative_names(self.rest).unwrap_or_default();
+        Certificate {
+            subject: writer.put(self.subject, NAMES_MAX),
+            issuer: writer.put(self.issuer, NAMES_MAX),
+            serial: writer.put(self.serial, SERIAL_MAX),
+            not_before: writer.put(time(&mut validity).unwrap_or_default(), TIME_MAX),
+            not_after: writer.put(time(&mut validity).unwrap_or_default(), TIME_MAX),
+            sha1: writer.put(&Sha1::digest(self.whole), SHA1_LEN),
+            // Last, so that they have what is left of the page.
+            alternatives: put_alternatives(names, writer),
+        }
+    }
+}
+
+/// What is wrong with a certificate that cannot be read: the first elements of it, each in the one
+/// before, may end within their lengths.
+#[cold]
+fn fault(mut bytes: &[u8]) -> Anomaly {
+    for _ in 0..2 {
+        let mut cursor = Cursor::over(bytes);
+        match cursor.ber().map(|(_, len)| cursor.take(len)) {
+            None => return Anomaly::CertificateCut,
+            Some(None) => break,
+            Some(Some(inner)) => bytes = inner,
+        }
+    }
+    Anomaly::CertificateMalformed
 }
 
 /// Returns the contents of the next element if it has this tag.

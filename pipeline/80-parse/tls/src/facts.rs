@@ -1,6 +1,7 @@
 //! The facts that a connection has revealed so far, and its record.
 
-use crate::certificate::Certificate;
+use crate::anomaly::{Anomaly, Odd, of_names};
+use crate::certificate::{Certificate, Fields};
 use crate::distinguished::{for_suricata, for_zeek};
 use crate::hello::{ClientHello, ServerHello, alpn_names};
 use crate::history::History;
@@ -55,6 +56,7 @@ pub(crate) struct Facts {
     pub(crate) alert: Option<u8>,
     pub(crate) is_established: bool,
     pub(crate) history: History,
+    pub(crate) odd: Odd,
 }
 
 impl Facts {
@@ -192,28 +194,47 @@ pub(crate) struct Notes<'a> {
 }
 
 impl Notes<'_> {
-    /// Processes a complete handshake message in clear: its type (RFC 8446 §4) and the wanted part
-    /// of its body.
-    pub(crate) fn message(&mut self, kind: u8, body: &[u8], to_server: bool, carrier: Carrier) {
+    /// Processes a complete handshake message in clear: its type (RFC 8446 §4), its length, and the
+    /// wanted part of its body.
+    pub(crate) fn message(
+        &mut self,
+        (kind, len): (u8, usize),
+        body: &[u8],
+        to_server: bool,
+        carrier: Carrier,
+    ) {
         let facts = &mut *self.facts;
+        let is_whole = body.len() == len;
         match (kind, to_server) {
             (CLIENT_HELLO, true) if !facts.has_client => {
                 if let Some(hello) = ClientHello::parse(body, carrier == Carrier::Dtls) {
                     facts.has_client = true;
+                    if let Some(anomaly) = of_names(&hello) {
+                        facts.odd.add(anomaly);
+                    }
                     self.client(&hello, carrier);
+                } else if is_whole && facts.has_server {
+                    facts.odd.add(Anomaly::HandshakeMalformed);
                 }
             }
             (SERVER_HELLO, false) if !facts.has_server => {
                 if let Some(hello) = ServerHello::parse(body) {
                     self.server(&hello);
+                } else if is_whole && facts.has_client {
+                    facts.odd.add(Anomaly::HandshakeMalformed);
                 }
             }
             (CERTIFICATE, false) if !facts.has_certificate => {
                 facts.has_certificate = true;
-                if let Some(page) = self.page.as_deref_mut() {
-                    let used = &mut facts.used;
-                    let read = Certificate::first_of(body, &mut Writer { page, used });
-                    facts.certificate = read.unwrap_or_default();
+                match Fields::first_of(body) {
+                    Ok(fields) => {
+                        if let Some(page) = self.page.as_deref_mut() {
+                            let used = &mut facts.used;
+                            facts.certificate = fields.put(&mut Writer { page, used });
+                        }
+                    }
+                    Err(anomaly) if is_whole && facts.has_server => facts.odd.add(anomaly),
+                    Err(_) => {}
                 }
                 self.chain(body, false);
             }

@@ -83,19 +83,20 @@ impl Assembler {
         let len = bytes.len().min(self.left as usize);
         let (body, rest) = bytes.split_at(len);
         let missing = self.wanted.saturating_sub(self.filled) as usize;
-        let [kind, ..] = self.header;
+        let [kind, high, middle, low] = self.header;
+        let message = (kind, u32::from_be_bytes([0, high, middle, low]) as usize);
         if missing > 0 {
             let part = body.get(..missing).unwrap_or(body);
             if self.filled == 0 && part.len() == missing {
                 // The usual case: the whole body is available in place.
-                notes.message(kind, part, to_server, Carrier::Tcp);
+                notes.message(message, part, to_server, Carrier::Tcp);
                 self.wanted = 0;
             } else if self.gathered.put(blocks, shard, self.filled as usize, part) {
                 let part = u32::try_from(part.len()).unwrap_or(u32::MAX);
                 self.filled = self.filled.saturating_add(part);
                 if self.filled == self.wanted {
                     let whole = self.gathered.bytes(blocks, self.filled as usize);
-                    notes.message(kind, whole, to_server, Carrier::Tcp);
+                    notes.message(message, whole, to_server, Carrier::Tcp);
                     self.forget(shard, blocks);
                 }
             } else {

@@ -15,6 +15,10 @@ pub struct ClientHello<'a> {
     pub extensions: &'a [u8],
     /// RFC 6066 §3: the host name.
     pub server_name: Option<&'a [u8]>,
+    /// The extension that has it, as sent.
+    pub names: Option<&'a [u8]>,
+    /// Whether there is more than one such extension.
+    pub repeats_name: bool,
     /// RFC 7301 §3.1: the protocol names, each after its length.
     pub alpn: Option<&'a [u8]>,
     /// RFC 8446 §4.2.1: the versions, two bytes each.
@@ -118,7 +122,11 @@ impl<'a> ClientHello<'a> {
         for (kind, value) in Extensions(Cursor::over(hello.extensions)) {
             match kind {
                 // A list with a length; its first entry is a name of type 0 with a length.
-                0 => hello.server_name = value.get(5..).filter(|name| !name.is_empty()),
+                0 => {
+                    hello.repeats_name = hello.names.is_some();
+                    hello.names = Some(value);
+                    hello.server_name = value.get(5..).filter(|name| !name.is_empty());
+                }
                 13 => hello.signatures = value.get(2..),
                 16 => hello.alpn = value.get(2..),
                 43 => hello.versions = value.get(1..),

@@ -266,6 +266,7 @@ mod tests {
             alpn: Some(b"\x02h2\x08http/1.1"),
             versions: Some(&versions),
             signatures: Some(&signatures),
+            ..ClientHello::default()
         };
         let print = ja4(&hello, Carrier::Tcp);
         assert_eq!(print.as_str(), "t13d1516h2_8daaf6152771_e5627efa2ab1");

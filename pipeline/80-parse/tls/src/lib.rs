@@ -26,6 +26,7 @@
     allow(clippy::arithmetic_side_effects, clippy::cast_possible_truncation)
 )]
 
+mod anomaly;
 mod buffers;
 mod certificate;
 mod cipher_suites;

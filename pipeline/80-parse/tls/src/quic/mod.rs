@@ -254,7 +254,7 @@ impl Session {
                     page: notes_page,
                     told: None,
                 };
-                notes.message(kind, body, to_server, Carrier::Quic);
+                notes.message((kind, body.len()), body, to_server, Carrier::Quic);
                 self.has_told = true;
                 let page = page.as_deref().unwrap_or(&EMPTY);
                 self.report_hello(Some((to_server, body)), at, page, sink);

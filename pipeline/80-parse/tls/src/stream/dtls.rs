@@ -105,7 +105,7 @@ impl Side {
                 continue;
             }
             if offset == 0 && body.len() == len {
-                notes.message(kind, body, to_server, Carrier::Dtls);
+                notes.message((kind, len), body, to_server, Carrier::Dtls);
                 continue;
             }
             if offset == 0 {
@@ -119,7 +119,7 @@ impl Side {
             self.filled = u32::try_from(end).unwrap_or(u32::MAX);
             if end == len {
                 let whole = self.gathered.bytes(blocks, len);
-                notes.message(kind, whole, to_server, Carrier::Dtls);
+                notes.message((kind, len), whole, to_server, Carrier::Dtls);
                 self.gathered.free(blocks, shard);
                 self.filled = 0;
             }
@@ -132,7 +132,7 @@ fn see_curve(kind: u8, body: &[u8], to_server: bool, notes: &mut Notes<'_>) {
     if kind == SERVER_KEY_EXCHANGE
         && let Some(begin) = body.get(..4)
     {
-        notes.message(kind, begin, to_server, Carrier::Dtls);
+        notes.message((kind, begin.len()), begin, to_server, Carrier::Dtls);
     }
 }
 

@@ -108,6 +108,7 @@ impl Parser for Tls {
         let page = self.pages.open(&mut session.page, session.shard, is_wanted);
         let told = told(sink, at, &mut self.left_out, self.trust.as_deref());
         session.read(to_server, bytes, &mut self.blocks, page, told);
+        tell_odd(session, sink);
         match session.fits(to_server) {
             // A hello whose lengths all agree, followed by nothing that is not TLS.
             Some(true) if !session.side(to_server).is_over => sink.proves(),
@@ -157,6 +158,7 @@ impl Parser for Tls {
         let page = self.pages.open(&mut session.page, session.shard, is_wanted);
         let told = told(sink, at, &mut self.left_out, self.trust.as_deref());
         session.read_datagram(to_server, payload, &mut self.blocks, page, told);
+        tell_odd(session, sink);
         if let Some(is_mine) = is_dtls(payload) {
             sink.fits(is_mine);
         }
@@ -206,6 +208,14 @@ fn told<'a>(
         has_readers,
         trust,
     })
+}
+
+/// Tells what is odd, and was not told yet.
+#[inline]
+fn tell_odd(session: &mut Session, sink: &mut impl MessageSink) {
+    for anomaly in session.facts.odd.take() {
+        sink.anomaly(anomaly.name());
+    }
 }
 
 /// What was lost for lack of memory.
@@ -305,7 +315,7 @@ impl Session {
                     let handshake = &mut side.handshake;
                     handshake.feed(body, to_server, shard, blocks, &mut notes);
                 } else {
-                    side.read_alert(body, to_server, &mut self.facts);
+                    side.read_start(body, to_server, &mut self.facts);
                 }
             }
             let side = self.side(to_server);
@@ -321,3 +331,5 @@ const CHANGE_CIPHER_SPEC: u8 = 20;
 const ALERT: u8 = 21;
 const HANDSHAKE: u8 = 22;
 const DATA: u8 = 23;
+// RFC 6520 §2.
+const HEARTBEAT: u8 = 24;

@@ -1,6 +1,7 @@
 //! The records of one direction: their headers and alerts.
 
-use super::{ALERT, CHANGE_CIPHER_SPEC, DATA, HANDSHAKE};
+use super::{ALERT, CHANGE_CIPHER_SPEC, DATA, HANDSHAKE, HEARTBEAT};
+use crate::anomaly::{Anomaly, of_heartbeat};
 use crate::facts::Facts;
 use crate::handshake::Assembler;
 use crate::pools::Gathered;
@@ -14,8 +15,9 @@ pub(super) struct Side {
     /// Bytes of the record still to come.
     pub(super) left: u16,
     pub(super) handshake: Assembler,
-    alert: [u8; 2],
-    alert_len: u8,
+    /// The first bytes of an alert, or of a heartbeat.
+    start: [u8; 3],
+    start_len: u8,
     /// Whether this side encrypts its records.
     pub(super) is_encrypted: bool,
     /// Whether nothing readable follows.
@@ -48,13 +50,23 @@ impl Side {
     pub(super) fn begin_record(&mut self, to_server: bool, facts: &mut Facts) -> bool {
         let [kind, major, _, high, low] = self.header;
         self.left = u16::from_be_bytes([high, low]);
-        self.alert_len = 0;
+        self.start_len = 0;
         // RFC 8446 §5.1: 2^14 bytes; earlier versions allow 2^11 more for compression.
         if major != 3 || self.left > 18_432 {
-            return false;
+            let odd = if major == 3 {
+                Anomaly::RecordTooLong
+            } else {
+                Anomaly::RecordVersion
+            };
+            return refuse(odd, facts);
         }
         match kind {
             HANDSHAKE | ALERT => true,
+            // Only a client that has said hello sends one: else it is not TLS.
+            HEARTBEAT if facts.has_any() => {
+                facts.odd.add(Anomaly::Heartbeat);
+                true
+            }
             // RFC 8446 §D.4: TLS 1.3 sends it for compatibility, also before the server's hello.
             CHANGE_CIPHER_SPEC => {
                 self.is_encrypted = facts.has_server;
@@ -65,25 +77,51 @@ impl Side {
                 self.is_encrypted = true;
                 true
             }
-            _ => false,
+            _ => refuse(Anomaly::RecordType, facts),
         }
     }
 
-    /// Alerts in clear have two bytes; encrypted alerts occur only after a change of cipher.
-    pub(super) fn read_alert(&mut self, body: &[u8], to_server: bool, facts: &mut Facts) {
-        let [_, _, _, high, low] = self.header;
-        if [high, low] != [0, 2] {
+    /// Reads the first bytes of an alert or of a heartbeat. Alerts in clear have two bytes;
+    /// encrypted alerts occur only after a change of cipher.
+    pub(super) fn read_start(&mut self, body: &[u8], to_server: bool, facts: &mut Facts) {
+        let [kind, _, _, high, low] = self.header;
+        let record_len = usize::from(u16::from_be_bytes([high, low]));
+        let wanted = match (kind, record_len) {
+            (ALERT, 2) => 2,
+            (HEARTBEAT, 3..) => 3,
+            _ => return,
+        };
+        if self.start_len >= wanted {
             return;
         }
-        for &byte in body {
-            if let Some(place) = self.alert.get_mut(usize::from(self.alert_len)) {
+        for &byte in body
+            .iter()
+            .take(usize::from(wanted.saturating_sub(self.start_len)))
+        {
+            if let Some(place) = self.start.get_mut(usize::from(self.start_len)) {
                 *place = byte;
             }
-            self.alert_len = self.alert_len.saturating_add(1);
+            self.start_len = self.start_len.saturating_add(1);
         }
-        if let (2, [_, what]) = (self.alert_len, self.alert) {
-            facts.alert = Some(what);
-            facts.history.alert(to_server);
+        if self.start_len < wanted {
+            return;
         }
+        if kind == HEARTBEAT {
+            if let Some(anomaly) = of_heartbeat(self.start, record_len) {
+                facts.odd.add(anomaly);
+            }
+            return;
+        }
+        let [_, what, _] = self.start;
+        facts.alert = Some(what);
+        facts.history.alert(to_server);
     }
+}
+
+/// What is no record ends what is read; it is odd where records were before.
+fn refuse(odd: Anomaly, facts: &mut Facts) -> bool {
+    if facts.has_any() {
+        facts.odd.add(odd);
+    }
+    false
 }

@@ -1,0 +1,128 @@
+//! What is odd about records and handshakes, by name.
+
+use crate::hello::ClientHello;
+use flowpin_wire::Cursor;
+
+flowpin_parser::anomalies! {
+    RecordType = "tls_record_type_unknown",
+        "A record of an unknown type, where the next record of a handshake would begin.";
+    RecordVersion = "tls_record_version_odd",
+        "A record of another major version than 3, likewise.";
+    RecordTooLong = "tls_record_too_long", "A record longer than any version allows.";
+    HandshakeMalformed = "tls_handshake_malformed", "A hello whose lengths contradict each other.";
+    CertificateCut = "tls_certificate_cut",
+        "A certificate, or one of its parts, that ends within its length.";
+    CertificateMalformed = "tls_certificate_malformed",
+        "A certificate that lacks a part, or whose lengths contradict each other.";
+    NameRepeated = "tls_server_name_repeated", "A client's hello with several server names.";
+    NameType = "tls_server_name_type_odd", "A server name of another type than a host.";
+    NameLength = "tls_server_name_length_odd",
+        "A server name that is empty, or longer than the place for it.";
+    Heartbeat = "tls_heartbeat", "A heartbeat before anything is encrypted.";
+    HeartbeatOverflow = "tls_heartbeat_overflow",
+        "A heartbeat that claims more payload than it has: who answers it tells what is in memory.";
+    HeartbeatPadding = "tls_heartbeat_padding", "A heartbeat with less padding than 16 bytes.";
+}
+
+/// Anomalies of a connection: each is told once.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Odd {
+    all: Anomalies,
+    untold: Anomalies,
+}
+
+impl Odd {
+    pub(crate) const fn add(&mut self, anomaly: Anomaly) {
+        if self.all.add(anomaly) {
+            self.untold.add(anomaly);
+        }
+    }
+
+    /// What was not told yet.
+    #[inline]
+    pub(crate) fn take(&mut self) -> impl Iterator<Item = Anomaly> {
+        core::mem::take(&mut self.untold).iter()
+    }
+}
+
+/// RFC 6066 §3: one list with one host name.
+pub(crate) fn of_names(hello: &ClientHello<'_>) -> Option<Anomaly> {
+    if hello.repeats_name {
+        return Some(Anomaly::NameRepeated);
+    }
+    let mut cursor = Cursor::over(hello.names?);
+    let mut read = || {
+        let list = cursor.len16()?;
+        let kind = cursor.u8()?;
+        let name = cursor.len16()?;
+        Some((list, kind, name, cursor.take(name)?))
+    };
+    match read() {
+        Some((list, kind, name, _)) if name > 0 && list >= name.saturating_add(3) => {
+            (kind != 0).then_some(Anomaly::NameType)
+        }
+        _ => Some(Anomaly::NameLength),
+    }
+}
+
+/// RFC 6520 §4: type, length of the payload, payload, at least 16 bytes of padding. A longer
+/// payload than the record has must not be answered.
+pub(crate) fn of_heartbeat(start: [u8; 3], record_len: usize) -> Option<Anomaly> {
+    let [_, high, low] = start;
+    let claimed = usize::from(u16::from_be_bytes([high, low]));
+    let behind = record_len.saturating_sub(3);
+    if claimed > behind {
+        return Some(Anomaly::HeartbeatOverflow);
+    }
+    let padding = behind.saturating_sub(claimed);
+    (padding < 16).then_some(Anomaly::HeartbeatPadding)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Anomaly, of_heartbeat, of_names};
+    use crate::hello::ClientHello;
+
+    /// Every name in a record is explained in the user documentation.
+    #[test]
+    fn every_anomaly_is_in_the_documentation() {
+        let page = include_str!("../../../../docs/user/anomalies.md");
+        for anomaly in Anomaly::ALL {
+            let row = format!("| `{}` | {} |", anomaly.name(), anomaly.explanation());
+            assert!(page.contains(&row), "{row}");
+        }
+    }
+
+    /// The example of CVE-2014-0160: three bytes that claim 16,384.
+    #[test]
+    fn heartbeats_claim_what_they_have() {
+        let overflow = Some(Anomaly::HeartbeatOverflow);
+        assert_eq!(of_heartbeat([1, 0x40, 0], 3), overflow);
+        assert_eq!(of_heartbeat([1, 0, 1], 3), overflow);
+        let padding = Some(Anomaly::HeartbeatPadding);
+        assert_eq!(of_heartbeat([1, 0, 4], 3 + 4 + 15), padding);
+        assert_eq!(of_heartbeat([1, 0, 4], 3 + 4 + 16), None);
+    }
+
+    #[test]
+    fn server_names_are_one_host() {
+        let named = |names: &'static [u8]| {
+            of_names(&ClientHello {
+                names: Some(names),
+                ..ClientHello::default()
+            })
+        };
+        assert_eq!(named(b"\0\x04\0\0\x01a"), None);
+        assert_eq!(named(b"\0\x04\x01\0\x01a"), Some(Anomaly::NameType));
+        for odd in [
+            &b""[..],
+            b"\0\x03\0\0\0",
+            b"\0\x04\0\0\x02a",
+            b"\0\x03\0\0\x01a",
+            b"\0\x04\0",
+        ] {
+            assert_eq!(named(odd), Some(Anomaly::NameLength), "{odd:?}");
+        }
+        assert_eq!(of_names(&ClientHello::default()), None);
+    }
+}
