@@ -10,6 +10,7 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     rules: &[
         Rule::check("http-request", On::Tcp, METHODS, request).ranked(110),
         Rule::check("http-0.9", On::Tcp, &[Lead::start(b"GET /")], old_request).ranked(111),
+        Rule::check("http-without-version", On::Tcp, PATHS, without_version).ranked(111),
         Rule::check("http-status", On::Tcp, &[Lead::start(b"HTTP/1.")], status).ranked(110),
     ],
 };
@@ -43,6 +44,55 @@ fn old_request(look: &Look<'_>) -> Option<Answer> {
     }
     look.ended.then_some(Answer::Yes)
 }
+
+/// What a request on a path begins with.
+const PATHS: &[Lead] = &[
+    Lead::start(b"GET /"),
+    Lead::start(b"POST /"),
+    Lead::start(b"HEAD /"),
+];
+
+/// A method, a path and no version, but fields that requests have: some programs write it so, and
+/// servers answer.
+fn without_version(look: &Look<'_>) -> Option<Answer> {
+    let head = Head::of(look.bytes);
+    let Some(line) = head.line() else {
+        return look.ended.then_some(Answer::No);
+    };
+    let mut words = line.split(|&byte| byte == b' ').skip(1);
+    let path = words.next().unwrap_or_default();
+    let is_path = path.iter().all(|byte| (b'!'..=b'~').contains(byte));
+    if !look.to_server || !is_path || words.next().is_some() {
+        return Some(Answer::No);
+    }
+    let mut lines = look.bytes.split_inclusive(|&byte| byte == b'\n').skip(1);
+    for line in lines.by_ref().take(LINES_MAX) {
+        let Some(line) = line.strip_suffix(b"\n") else {
+            return look.ended.then_some(Answer::No);
+        };
+        let line = line.trim_ascii_end();
+        let name = line.split(|&byte| byte == b':').next().unwrap_or_default();
+        if line.is_empty() || !line.iter().all(|&byte| byte >= b' ' || byte == b'\t') {
+            return Some(Answer::No);
+        }
+        if name.len() < line.len() && FIELDS.iter().any(|one| name.eq_ignore_ascii_case(one)) {
+            return Some(Answer::Yes);
+        }
+    }
+    // More may come.
+    (look.ended || lines.next().is_some()).then_some(Answer::No)
+}
+
+/// Fields of which a request has one.
+const FIELDS: [&[u8]; 5] = [
+    b"host",
+    b"user-agent",
+    b"accept",
+    b"content-length",
+    b"cookie",
+];
+/// Lines of the head that may stand before it.
+const LINES_MAX: usize = 16;
 
 /// RFC 9112 §2.2: a request's first line, behind an empty one perhaps.
 fn without_empty_line(bytes: &[u8]) -> &[u8] {
@@ -89,6 +139,27 @@ mod tests {
         let key: (bool, &[u8]) = (true, b"GET /a\r\n");
         let value: (bool, &[u8]) = (false, b"$1\r\nx\r\n");
         assert_eq!(stream(&[key, value], (50_000, 6379)), None);
+    }
+
+    /// Only the version is missing: a field says so. Without one, two lines are not a request.
+    #[test]
+    fn requests_with_fields_need_no_version() {
+        for request in [
+            "GET /gen.php?a=1\r\nHost: a.example\r\n\r\n",
+            "GET /\nFakeHeader\nhost: a.example\n\n",
+            "POST /a\r\nX: y\r\nContent-Length: 2\r\n\r\nab",
+        ] {
+            assert_eq!(client(request.as_bytes()), Some("http"), "{request:?}");
+        }
+        for request in [
+            "GET /a b\r\nHost: a.example\r\n\r\n",
+            "GET a\r\nHost: a.example\r\n\r\n",
+            "GET /a\r\n\r\nHost: a.example\r\n",
+            "GET /a\r\nhello\r\nthere\r\n",
+            "PUT /a\r\nHost: a.example\r\n\r\n",
+        ] {
+            assert_ne!(client(request.as_bytes()), Some("http"), "{request:?}");
+        }
     }
 
     /// A request line longer than what is looked at has a method and a target; text has not, nor

@@ -286,10 +286,11 @@ impl<S: MessageSink> Turn<'_, S> {
 
     /// The host of an absolute target.
     pub(crate) fn host_of_target(&mut self, uri: &[u8], is_connect: bool) {
-        let found = if is_connect {
-            Some(uri)
-        } else {
-            authority(uri)
+        // RFC 9112 §3.2.3: CONNECT has a host and a port, and no path.
+        let found = match uri.first() {
+            Some(b'/') => None,
+            _ if is_connect => Some(uri),
+            _ => authority(uri),
         };
         let Some((name, port)) = found.map(split_port) else {
             return;

@@ -90,9 +90,7 @@ impl<S: MessageSink> Turn<'_, S> {
         }
         self.keep(Text::Uri, found.uri);
         let is_connect = found.method == Method::Connect;
-        if is_connect || found.uri.first() != Some(&b'/') {
-            self.host_of_target(found.uri, is_connect);
-        }
+        self.host_of_target(found.uri, is_connect);
         self.mine.phase = if found.version == Version::Old {
             Phase::MaybeFields
         } else {
