@@ -31,9 +31,14 @@ pub(crate) fn load(plan: &mut Plan) -> Result<(), Failure> {
     if loaded.set.rules.is_empty() {
         return Err(refused("no rule could be read".to_owned()));
     }
-    let mut inspections = loaded.set.rules.iter().flat_map(|rule| &rule.inspections);
-    if inspections.any(|one| one.buffer.info().name.starts_with("ja3")) {
-        plan.parse.ja3 = true;
+    for inspection in loaded.set.rules.iter().flat_map(|rule| &rule.inspections) {
+        match inspection.buffer.info().name {
+            "file.md5" => plan.files.md5 = true,
+            "file.sha1" => plan.files.sha1 = true,
+            "file.sha256" => plan.files.sha256 = true,
+            name if name.starts_with("ja3") => plan.parse.ja3 = true,
+            _ => {}
+        }
     }
     plan.rules.loaded = Some(Arc::new(loaded.set));
     Ok(())

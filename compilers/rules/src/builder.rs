@@ -2,7 +2,9 @@
 
 use crate::option::{RuleOption, Word};
 use crate::problem::Fault;
+use crate::sets::Sets;
 use flowpin_rule::{Absent, BufferId, Content, Inspection, Rule, Term, Transform};
+use std::path::{Path, PathBuf};
 
 /// Names that get numbers: those of flowbits and the like.
 #[derive(Debug, Default)]
@@ -29,6 +31,7 @@ impl Names {
 pub(crate) struct AllNames {
     pub(crate) bits: Names,
     pub(crate) host_bits: Names,
+    pub(crate) sets: Sets,
 }
 
 /// Where terms go: an inspection, and if decoded bytes are examined, the term that decodes them.
@@ -73,6 +76,13 @@ impl<'a> Builder<'a> {
             variables: Vec::new(),
             open: None,
         }
+    }
+
+    /// The folder of the rule's file.
+    pub(crate) fn folder(&self) -> PathBuf {
+        let folder = Path::new(&*self.rule.place.file).parent();
+        let folder = folder.filter(|one| !one.as_os_str().is_empty());
+        folder.unwrap_or(Path::new(".")).to_owned()
     }
 
     /// What follows examines this buffer.
@@ -280,7 +290,7 @@ fn is_relative(term: &Term) -> bool {
         Term::Math(math) => math.width.relative,
         Term::IsDataAt(check) => check.relative,
         Term::Base64(decode) => decode.relative,
-        Term::Content(_) | Term::Size(_) | Term::Number(_) => false,
+        Term::Content(_) | Term::Size(_) | Term::Number(_) | Term::In(_) => false,
     }
 }
 

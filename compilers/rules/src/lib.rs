@@ -28,6 +28,7 @@ mod keyword;
 mod option;
 mod problem;
 mod requires;
+mod sets;
 mod settings;
 mod text;
 mod thresholds;

@@ -239,6 +239,20 @@ const MESSAGES: &[(&str, &str, Sender)] = &[
     ("request_command_too_long", "request_command_too_long", Either),
     ("response_command_too_long", "response_command_too_long", Either),
     ("smtp_bad_chunk_size", "invalid_bdat", Either),
+    ("tls_certificate_cut", "certificate_invalid_length", Either),
+    ("tls_certificate_cut", "invalid_handshake_message", Either),
+    ("tls_certificate_malformed", "invalid_certificate", Either),
+    ("tls_certificate_malformed", "invalid_handshake_message", Either),
+    ("tls_handshake_malformed", "invalid_handshake_message", Either),
+    ("tls_heartbeat", "heartbeat_message", Either),
+    ("tls_heartbeat_overflow", "overflow_heartbeat_message", Either),
+    ("tls_heartbeat_padding", "invalid_heartbeat_message", Either),
+    ("tls_record_too_long", "invalid_ssl_record", Either),
+    ("tls_record_type_unknown", "invalid_record_type", Either),
+    ("tls_record_version_odd", "invalid_record_version", Either),
+    ("tls_server_name_length_odd", "invalid_sni_length", Either),
+    ("tls_server_name_repeated", "multiple_sni_extensions", Either),
+    ("tls_server_name_type_odd", "invalid_sni_type", Either),
 ];
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ mod community_id;
 mod conn;
 mod conn_columns;
 mod data_channel;
+mod dns_names;
 mod event_names;
 mod flood;
 mod host_pair;
@@ -41,6 +42,7 @@ pub use conn::{
 };
 pub use conn_columns::ConnRow;
 pub use data_channel::DataChannel;
+pub use dns_names::{dns_rcode, dns_rcode_name, dns_type, dns_type_name};
 pub use event_names::{
     EventName, Sender, is_packet_event, message_event, messages_of_event, packet_event,
     packets_of_event, segment_event, segment_of_event,

@@ -44,9 +44,25 @@ pub enum BufferSource {
     Payload,
     /// A header of the packet.
     Header(PacketHeader),
+    /// The address of who sends, or of who receives, in binary: 4 or 16 bytes.
+    Address {
+        /// Of who sends.
+        of_sender: bool,
+    },
     /// A column of a parser's records: the schema, and the column's path in events. A list has as
     /// many buffers as values.
     Column(&'static str, &'static str),
+    /// Several columns of a parser's records, likewise.
+    Columns(&'static str, &'static [&'static str]),
+    /// A column that rules compare as a number, of the client's records and of the server's: its
+    /// values are in digits, or have names.
+    Number(&'static str, [&'static str; 2], Codes),
+    /// A column of which rules name a value: how they spell each, and what the column has.
+    Word(
+        &'static str,
+        &'static str,
+        &'static [(&'static str, &'static str)],
+    ),
     /// Made of what HTTP's records have.
     Http(HttpPart),
     /// Bodies and other files, decoded.
@@ -55,6 +71,51 @@ pub enum BufferSource {
     OfFile(&'static str),
     /// Certificates of the server, each with a buffer of its own.
     Certificate,
+}
+
+impl BufferSource {
+    /// Whether it is this column of these records, by its path in events; `from_server`: whether
+    /// the server sends what they tell of.
+    pub fn is_column(self, schema: &str, from_server: bool, path: &str) -> bool {
+        match self {
+            Self::Column(of, column) | Self::Word(of, column, _) => (of, column) == (schema, path),
+            Self::Number(of, [client, server], _) => {
+                of == schema && path == if from_server { server } else { client }
+            }
+            Self::Columns(of, columns) => of == schema && columns.contains(&path),
+            _ => false,
+        }
+    }
+}
+
+/// Names of numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Codes {
+    /// They have none.
+    None,
+    /// Types of DNS records.
+    DnsTypes,
+    /// Response codes of DNS.
+    DnsRcodes,
+}
+
+impl Codes {
+    /// The number of a name, or of digits.
+    ///
+    /// ```
+    /// use flowpin_rule::Codes;
+    ///
+    /// assert_eq!(Codes::DnsTypes.number("MX"), Some(15));
+    /// assert_eq!(Codes::None.number("15"), Some(15));
+    /// ```
+    pub fn number(self, text: &str) -> Option<u64> {
+        let named = match self {
+            Self::None => None,
+            Self::DnsTypes => flowpin_record::dns_type(text),
+            Self::DnsRcodes => flowpin_record::dns_rcode(text),
+        };
+        named.map(u64::from).or_else(|| text.parse().ok())
+    }
 }
 
 /// A header of a packet.

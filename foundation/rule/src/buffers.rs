@@ -1,9 +1,9 @@
 //! The table of all buffers.
 
-use crate::buffer::{Buffer, BufferSource, HttpPart, PacketHeader};
+use crate::buffer::{Buffer, BufferSource, Codes, HttpPart, PacketHeader};
 use crate::buffers_of_texts::*;
 
-const fn of(
+pub(crate) const fn of(
     name: &'static str,
     (aliases, modifiers): (&'static [&'static str], &'static [&'static str]),
     (protocol, to_server): (&'static str, Option<bool>),
@@ -54,6 +54,41 @@ pub(crate) const fn column(
     )
 }
 
+/// A column that rules compare as a number.
+const fn number(
+    name: &'static str,
+    to_server: Option<bool>,
+    (schema, path): (&'static str, &'static str),
+    codes: Codes,
+    doc: &'static str,
+) -> Buffer {
+    let source = BufferSource::Number(schema, [path, path], codes);
+    of(name, PLAIN, (schema, to_server), source, doc)
+}
+
+const fn address(name: &'static str, of_sender: bool, doc: &'static str) -> Buffer {
+    let source = BufferSource::Address { of_sender };
+    of(name, PLAIN, ("", EITHER), source, doc)
+}
+
+/// A hash of a file, from its own record.
+const fn hash(name: &'static str, path: &'static str, doc: &'static str) -> Buffer {
+    let source = BufferSource::Column("fileinfo", path);
+    of(name, PLAIN, ("", EITHER), source, doc)
+}
+
+/// A column of which rules name a value.
+const fn word(
+    name: &'static str,
+    to_server: Option<bool>,
+    (schema, path): (&'static str, &'static str),
+    words: &'static [(&'static str, &'static str)],
+    doc: &'static str,
+) -> Buffer {
+    let source = BufferSource::Word(schema, path, words);
+    of(name, PLAIN, (schema, to_server), source, doc)
+}
+
 const fn header(name: &'static str, which: PacketHeader, doc: &'static str) -> Buffer {
     of(
         name,
@@ -66,8 +101,36 @@ const fn header(name: &'static str, which: PacketHeader, doc: &'static str) -> B
 
 pub(crate) const CLIENT: Option<bool> = Some(true);
 pub(crate) const SERVER: Option<bool> = Some(false);
-const EITHER: Option<bool> = None;
-const PLAIN: (&[&str], &[&str]) = (&[], &[]);
+pub(crate) const EITHER: Option<bool> = None;
+pub(crate) const PLAIN: (&[&str], &[&str]) = (&[], &[]);
+
+/// Names in responses.
+const DNS_NAMES: [&str; 4] = [
+    "dns.queries[].rrname",
+    "dns.answers[].rrname",
+    "dns.authorities[].rrname",
+    "dns.additionals[].rrname",
+];
+/// Types that are asked for, and of answers.
+const DNS_TYPES: [&str; 2] = ["dns.queries[].rrtype", "dns.answers[].rrtype"];
+/// How rules spell TLS's versions.
+const TLS_VERSIONS: [(&str, &str); 4] = [
+    ("1.0", "TLSv1"),
+    ("1.1", "TLS 1.1"),
+    ("1.2", "TLS 1.2"),
+    ("1.3", "TLS 1.3"),
+];
+/// How rules spell what is so, and what is not.
+const YES_AND_NO: [(&str, &str); 8] = [
+    ("yes", "yes"),
+    ("true", "yes"),
+    ("on", "yes"),
+    ("1", "yes"),
+    ("no", "no"),
+    ("false", "no"),
+    ("off", "no"),
+    ("0", "no"),
+];
 
 pub(crate) const PAYLOAD: Buffer = of(
     "pkt_data",
@@ -304,6 +367,21 @@ pub static BUFFERS: &[Buffer] = &[
         BufferSource::OfFile("fileinfo.size"),
         "The length of a file in bytes, as digits: `filesize` compares it.",
     ),
+    hash(
+        "file.md5",
+        "fileinfo.md5",
+        "A file's MD5, as digits: `filemd5` looks it up.",
+    ),
+    hash(
+        "file.sha1",
+        "fileinfo.sha1",
+        "A file's SHA-1, as digits: `filesha1` looks it up.",
+    ),
+    hash(
+        "file.sha256",
+        "fileinfo.sha256",
+        "A file's SHA-256, as digits: `filesha256` looks it up.",
+    ),
     column(
         "dns.query",
         &["dns_query"],
@@ -338,6 +416,34 @@ pub static BUFFERS: &[Buffer] = &[
         SERVER,
         ("dns", "dns.additionals[].rrname"),
         "The name of an additional record.",
+    ),
+    of(
+        "dns.response.rrname",
+        PLAIN,
+        ("dns", SERVER),
+        BufferSource::Columns("dns", &DNS_NAMES),
+        "A name in a response: asked for, of an answer, an authority or an additional record.",
+    ),
+    number(
+        "dns.opcode",
+        EITHER,
+        ("dns", "dns.opcode"),
+        Codes::None,
+        "A number: what is asked for.",
+    ),
+    number(
+        "dns.rcode",
+        SERVER,
+        ("dns", "dns.rcode"),
+        Codes::DnsRcodes,
+        "A number, or its name: how the request ended.",
+    ),
+    of(
+        "dns.rrtype",
+        PLAIN,
+        ("dns", EITHER),
+        BufferSource::Number("dns", DNS_TYPES, Codes::DnsTypes),
+        "A number, or its name: a type that the client asks for, or of a record in the response.",
     ),
     column(
         "mdns.queries.rrname",
@@ -395,12 +501,12 @@ pub static BUFFERS: &[Buffer] = &[
         ("tls", "tls.fingerprint"),
         "SHA-1 of the server's certificate.",
     ),
-    column(
+    word(
         "tls.version",
-        &[],
         SERVER,
         ("tls", "tls.version"),
-        "The version that the server chose; its value follows, as `tls.version:1.2`.",
+        &TLS_VERSIONS,
+        "The version: `1.0`, `1.1`, `1.2` or `1.3`.",
     ),
     column(
         "tls.subjectaltname",
@@ -493,6 +599,27 @@ pub static BUFFERS: &[Buffer] = &[
         ("ftp", "ftp.reply"),
         "A line of a reply, without its code.",
     ),
+    number(
+        "ftp.dynamic_port",
+        EITHER,
+        ("ftp", "ftp.dynamic_port"),
+        Codes::None,
+        "A number: the port where the data connection is waited for.",
+    ),
+    word(
+        "ftp.mode",
+        EITHER,
+        ("ftp", "ftp.mode"),
+        &[("active", "active"), ("passive", "passive")],
+        "`active` or `passive`: who opens the data connection.",
+    ),
+    word(
+        "ftp.reply_received",
+        SERVER,
+        ("ftp", "ftp.reply_received"),
+        &YES_AND_NO,
+        "`yes` or `no`: whether the last reply has come.",
+    ),
     SMTP_HELO,
     SMTP_MAIL_FROM,
     SMTP_RCPT_TO,
@@ -513,9 +640,12 @@ pub static BUFFERS: &[Buffer] = &[
     SIP_PROTOCOL,
     SIP_FROM,
     SIP_TO,
+    SIP_VIA,
     SIP_USER_AGENT,
     SIP_CONTENT_TYPE,
     SIP_CONTENT_LENGTH,
+    address("ip.src", true, "The sender's address, in binary."),
+    address("ip.dst", false, "The receiver's address, in binary."),
     header("ipv4.hdr", PacketHeader::Ipv4, "The header of IPv4."),
     header("ipv6.hdr", PacketHeader::Ipv6, "The header of IPv6."),
     header("tcp.hdr", PacketHeader::Tcp, "The header of TCP."),

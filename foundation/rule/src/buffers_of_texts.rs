@@ -1,7 +1,7 @@
 //! Buffers of mails and of calls: columns of the records that grammars make.
 
-use crate::buffer::Buffer;
-use crate::buffers::{CLIENT, SERVER, column};
+use crate::buffer::{Buffer, BufferSource};
+use crate::buffers::{CLIENT, EITHER, PLAIN, SERVER, column, of};
 
 pub(crate) const SMTP_HELO: Buffer = column(
     "smtp.helo",
@@ -132,16 +132,23 @@ pub(crate) const SIP_PROTOCOL: Buffer = column(
 pub(crate) const SIP_FROM: Buffer = column(
     "sip.from",
     &[],
-    CLIENT,
+    EITHER,
     ("sip", "flowpin.from"),
-    "The From field of a request.",
+    "The From field.",
 );
 pub(crate) const SIP_TO: Buffer = column(
     "sip.to",
     &[],
-    CLIENT,
+    EITHER,
     ("sip", "flowpin.to"),
-    "The To field of a request.",
+    "The To field.",
+);
+pub(crate) const SIP_VIA: Buffer = column(
+    "sip.via",
+    &[],
+    EITHER,
+    ("sip", "flowpin.via"),
+    "A Via field.",
 );
 pub(crate) const SIP_USER_AGENT: Buffer = column(
     "sip.user_agent",
@@ -153,14 +160,17 @@ pub(crate) const SIP_USER_AGENT: Buffer = column(
 pub(crate) const SIP_CONTENT_TYPE: Buffer = column(
     "sip.content_type",
     &[],
-    CLIENT,
+    EITHER,
     ("sip", "flowpin.content_type"),
-    "The Content-Type field of a request.",
+    "The Content-Type field.",
 );
-pub(crate) const SIP_CONTENT_LENGTH: Buffer = column(
+pub(crate) const SIP_CONTENT_LENGTH: Buffer = of(
     "sip.content_length",
-    &[],
-    CLIENT,
-    ("sip", "flowpin.request_body_len"),
-    "The length of a request's body.",
+    PLAIN,
+    ("sip", EITHER),
+    BufferSource::Columns("sip", &SIP_BODY_LENGTHS),
+    "The length of the body, in digits.",
 );
+
+/// Of requests, and of responses.
+const SIP_BODY_LENGTHS: [&str; 2] = ["flowpin.request_body_len", "flowpin.response_body_len"];

@@ -112,6 +112,17 @@ pub static KEYWORDS: &[Keyword] = &[
     ),
     of("fileext", "The file's name ends with a dot and this."),
     of("filesize", "How long the file is."),
+    of(
+        "filemd5",
+        "The file's MD5 is in a file of them, or is not (`!`).",
+    ),
+    of("filesha1", "Its SHA-1, likewise."),
+    of("filesha256", "Its SHA-256, likewise."),
+    of(
+        "dataset",
+        "The buffer is in a set that a file has (`isset`), or is not (`isnotset`).",
+    ),
+    of("datarep", "The buffer's number in such a file compares."),
     of("isdataat", "There are bytes at a place."),
     of("bsize", "How long the buffer is."),
     of(

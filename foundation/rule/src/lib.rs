@@ -19,10 +19,11 @@ mod number;
 mod page;
 mod refused;
 mod rule;
+mod set;
 mod term;
 
 pub use address::{AddressSet, PortSet};
-pub use buffer::{Buffer, BufferId, BufferSource, HttpPart, PacketHeader, buffer};
+pub use buffer::{Buffer, BufferId, BufferSource, Codes, HttpPart, PacketHeader, buffer};
 pub use buffers::BUFFERS;
 pub use condition::{
     BitAction, Condition, Count, CountKind, EventOf, FlagsCheck, FlowCheck, FlowSide,
@@ -34,7 +35,8 @@ pub use page::keywords_page;
 pub use rule::{
     Action, Class, Header, Place, Protocol, Rule, RuleSet, SuppressedSide, Suppression,
 };
+pub use set::ValueSet;
 pub use term::{
-    Absent, Base64, Base64Mode, ByteJump, ByteMath, ByteTest, Comparison, Content, Extract,
-    FromBase64, Inspection, IsDataAt, MathOp, Operand, Pcre, Term, Transform, Width,
+    Absent, Asks, Base64, Base64Mode, ByteJump, ByteMath, ByteTest, Comparison, Content, Extract,
+    FromBase64, Inspection, IsDataAt, Lookup, MathOp, Operand, Pcre, Term, Transform, Width,
 };

@@ -3,8 +3,8 @@
 /// A reason, and the keywords that are refused for it.
 #[rustfmt::skip]
 pub(crate) static REFUSED: &[(&str, &[&str])] = &[
-    ("It reads state that other connections write.", &[
-        "dataset", "datarep", "iprep",
+    ("It reads what a running Suricata is told of addresses.", &[
+        "iprep",
     ]),
     ("It runs a script.", &[
         "lua", "luaxform", "luajit",
@@ -31,9 +31,6 @@ pub(crate) static REFUSED: &[(&str, &[&str])] = &[
     ("Rules do not read DCE/RPC yet.", &[
         "dce_stub_data", "dcerpc.iface", "dcerpc.opnum", "dce_iface", "dcerpc.stub_data",
     ]),
-    ("Rules do not read FTP replies' numbers yet.", &[
-        "ftp.dynamic_port", "ftp.mode", "ftp.reply_received",
-    ]),
     ("Rules do not read HTTP/2 yet.", &[
         "http2.frametype", "http2.settings", "http2.window", "http2.errorcode",
         "http2.header_name", "http2.priority", "http2.size_update",
@@ -44,9 +41,6 @@ pub(crate) static REFUSED: &[(&str, &[&str])] = &[
         "enip.product_code", "enip.product_name", "enip.protocol_version", "enip.revision",
         "enip.serial", "enip.state", "enip.status", "enip.vendor_id", "enip.capabilities",
         "enip.cip_extendedstatus", "enip.service_name",
-    ]),
-    ("Rules do not read the Via fields of SIP.", &[
-        "sip.via",
     ]),
     ("Rules do not read SMB yet.", &[
         "smb_named_pipe", "smb.share", "smb.named_pipe", "smb.ntlmssp_domain", "smb.ntlmssp_user",
@@ -73,9 +67,6 @@ pub(crate) static REFUSED: &[(&str, &[&str])] = &[
     ]),
     ("Rules do not read DNP3 yet.", &[
         "dnp3_obj", "dnp3.data", "dnp3_func", "dnp3_ind",
-    ]),
-    ("Rules do not read DNS numbers yet.", &[
-        "dns.opcode", "dns.response.rrname", "dns.rrtype", "dns.rcode",
     ]),
     ("Rules do not read MIME yet.", &[
         "email.url",
@@ -127,8 +118,8 @@ pub(crate) static REFUSED: &[(&str, &[&str])] = &[
     ("It is about how Suricata works inside.", &[
         "app-layer-state", "detect-event",
     ]),
-    ("Files have no hashes or descriptions for rules yet.", &[
-        "filemd5", "filesha256", "file.magic", "filemagic", "filesha1",
+    ("Files have no descriptions for rules yet.", &[
+        "file.magic", "filemagic",
     ]),
     ("Checksums are verified before rules.", &[
         "icmpv4-csum", "icmpv6-csum", "ipv4-csum", "tcpv4-csum", "tcpv6-csum", "udpv4-csum",
@@ -143,7 +134,7 @@ pub(crate) static REFUSED: &[(&str, &[&str])] = &[
         "entropy", "domain", "tld",
     ]),
     ("Its bytes are not a buffer of rules yet.", &[
-        "frame", "quic.cyu.hash", "quic.cyu.string", "icmpv6.mtu", "ip.dst", "ip.src", "ipopts",
+        "frame", "quic.cyu.hash", "quic.cyu.string", "icmpv6.mtu", "ipopts",
         "l3_proto", "quic.ua", "tcp.mss", "tcp.wscale", "vlan.id", "vlan.layers",
     ]),
 ];

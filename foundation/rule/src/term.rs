@@ -1,6 +1,7 @@
 //! What a rule asks of a buffer: one term after another, each from where the one before ended.
 
-use crate::{BufferId, NumberCheck};
+use crate::{BufferId, NumberCheck, ValueSet};
+use std::sync::Arc;
 
 /// All that a rule asks of one buffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,6 +48,45 @@ pub enum Term {
     Base64(Base64),
     /// The buffer is a number in decimal digits, and compares.
     Number(NumberCheck),
+    /// The buffer is in a set, or is not.
+    In(Lookup),
+}
+
+/// What is asked of a set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lookup {
+    /// The values.
+    pub set: Arc<ValueSet>,
+    /// What has to be so.
+    pub asks: Asks,
+}
+
+/// What is asked of a value and a set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asks {
+    /// It is in it.
+    In,
+    /// It is not.
+    NotIn,
+    /// The host is in it, or a domain that it lies in.
+    Domain,
+    /// It is in it, and its number compares.
+    Number(NumberCheck),
+}
+
+impl Lookup {
+    /// Whether it is so of a value.
+    pub fn holds(&self, value: &[u8]) -> bool {
+        match self.asks {
+            Asks::In => self.set.contains(value),
+            Asks::NotIn => !self.set.contains(value),
+            Asks::Domain => self.set.contains_domain(value),
+            Asks::Number(check) => {
+                let number = self.set.number(value);
+                number.is_some_and(|number| check.holds(number.into()))
+            }
+        }
+    }
 }
 
 /// A number in a rule: written out, or one that a term before has read from the buffer.

@@ -8,6 +8,7 @@ mod meta;
 mod numbers;
 mod packet;
 mod pcre;
+mod set;
 mod state;
 mod transform;
 
@@ -17,7 +18,7 @@ pub(crate) use state::count;
 use crate::builder::Builder;
 use crate::option::{RuleOption, Word};
 use crate::problem::Fault;
-use flowpin_rule::{Absent, Status, buffer, keyword};
+use flowpin_rule::{Absent, BufferId, BufferSource, Codes, Content, Status, Term, buffer, keyword};
 
 /// Reads one option.
 pub(crate) fn read(
@@ -67,6 +68,9 @@ pub(crate) fn read(
             builder.set_absent(absent);
             Ok(())
         }
+        "dataset" | "datarep" | "filemd5" | "filesha1" | "filesha256" => {
+            set::read(builder, &option)
+        }
         "app-layer-event" | "decode-event" | "engine-event" | "stream-event" => {
             event::read(builder, &option)
         }
@@ -84,10 +88,12 @@ pub(crate) fn read(
 fn name_buffer(builder: &mut Builder<'_>, option: &RuleOption<'_>) -> Option<Result<(), Fault>> {
     let name = option.name;
     let (mut id, is_behind) = buffer(name.text)?;
+    match id.info().source {
+        BufferSource::Number(_, _, codes) => return Some(number(builder, option, id, codes)),
+        BufferSource::Word(_, _, words) => return Some(one_of(builder, option, id, words)),
+        _ => {}
+    }
     if let Some(value) = option.value {
-        if name.text == "tls.version" {
-            return Some(packet::tls_version(builder, id, value));
-        }
         if ["tls.subject", "tls.issuerdn", "tls.fingerprint"].contains(&name.text) {
             return Some(packet::tls_text(builder, id, value));
         }
@@ -110,6 +116,43 @@ fn name_buffer(builder: &mut Builder<'_>, option: &RuleOption<'_>) -> Option<Res
     }
     builder.enter(id, name.at);
     Some(Ok(()))
+}
+
+/// A column is compared as a number.
+fn number(
+    builder: &mut Builder<'_>,
+    option: &RuleOption<'_>,
+    id: BufferId,
+    codes: Codes,
+) -> Result<(), Fault> {
+    let check = numbers::check_named(value(option)?, codes)?;
+    builder.push_to(id, Term::Number(check));
+    Ok(())
+}
+
+/// A column has to have a value that the rule names.
+fn one_of(
+    builder: &mut Builder<'_>,
+    option: &RuleOption<'_>,
+    id: BufferId,
+    words: &[(&str, &str)],
+) -> Result<(), Fault> {
+    let word = value(option)?.unquoted();
+    let known = words
+        .iter()
+        .find(|(spelled, _)| spelled.eq_ignore_ascii_case(word.text));
+    let Some((_, value)) = known else {
+        let spelled: Vec<&str> = words.iter().map(|one| one.0).collect();
+        return Err(word.fault(format!("one of {}", spelled.join(", "))));
+    };
+    let whole = Content {
+        pattern: value.as_bytes().to_vec(),
+        startswith: true,
+        endswith: true,
+        ..Content::default()
+    };
+    builder.push_to(id, Term::Content(whole));
+    Ok(())
 }
 
 /// Fields of HTTP that have a buffer of their own, for Snort 3's `http_header:field NAME`.

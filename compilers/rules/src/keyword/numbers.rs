@@ -2,11 +2,25 @@
 
 use crate::option::Word;
 use crate::problem::Fault;
-use flowpin_rule::NumberCheck;
+use flowpin_rule::{Codes, NumberCheck};
 
 /// Reads `5`, `<5`, `<=5`, `>5`, `>=5`, `!5`, `5<>9` and `5-9`, decimal or hexadecimal.
 pub(super) fn check(word: Word<'_>) -> Result<NumberCheck, Fault> {
+    check_named(word, Codes::None)
+}
+
+/// Reads the same, or the name of a number.
+pub(super) fn check_named(word: Word<'_>, codes: Codes) -> Result<NumberCheck, Fault> {
     let word = word.trim();
+    let (name, is_negated) = match word.strip_prefix('!') {
+        Some(rest) => (rest.trim(), true),
+        None => (word, false),
+    };
+    let named = codes.number(&name.text.to_ascii_uppercase());
+    if let Some(number) = named {
+        let check = NumberCheck::equal(number);
+        return Ok(if is_negated { check.negated() } else { check });
+    }
     if let Some(rest) = word.strip_prefix('!') {
         let rest = rest.strip_prefix('=').unwrap_or(rest);
         return Ok(check(rest)?.negated());

@@ -214,30 +214,6 @@ fn stream_size(word: Word<'_>) -> Result<Condition, Fault> {
     Ok(Condition::StreamSize(side, check))
 }
 
-/// `tls.version:1.2`: what the record's column shows, whole.
-pub(super) fn tls_version(
-    builder: &mut Builder<'_>,
-    buffer: BufferId,
-    word: Word<'_>,
-) -> Result<(), Fault> {
-    let version = word.unquoted();
-    let shown = match version.text {
-        "1.0" => "TLSv1",
-        "1.1" => "TLS 1.1",
-        "1.2" => "TLS 1.2",
-        "1.3" => "TLS 1.3",
-        _ => return Err(version.fault("a version is 1.0, 1.1, 1.2 or 1.3")),
-    };
-    let content = Content {
-        pattern: shown.as_bytes().to_vec(),
-        startswith: true,
-        endswith: true,
-        ..Content::default()
-    };
-    builder.push_to(buffer, Term::Content(content));
-    Ok(())
-}
-
 /// `tls.subject:"..."`: a content of that buffer.
 pub(super) fn tls_text(
     builder: &mut Builder<'_>,

@@ -85,7 +85,7 @@ pub(crate) fn values(rule: &Rule, candidate: &Candidate, write: impl FnOnce(&[Va
             continue;
         };
         *place = match column.kind {
-            Kind::TextList => {
+            Kind::TextList | Kind::CountList => {
                 let list = lists.iter().find(|list| list.0 == *nth);
                 list.map_or(Value::Unset, |list| Value::List(&list.1))
             }
@@ -101,12 +101,14 @@ fn lists(candidate: &Candidate) -> Vec<(u8, Vec<Value<'_>>)> {
     let mut lists: Vec<(u8, Vec<Value<'_>>)> = Vec::new();
     for (nth, text) in candidate.shown.iter() {
         let column = COLUMNS.get(RULES_COLUMNS + usize::from(*nth));
-        if column.is_none_or(|column| column.kind != Kind::TextList) {
-            continue;
-        }
+        let value = match column.map(|column| column.kind) {
+            Some(Kind::TextList) => Value::Bytes(text),
+            Some(Kind::CountList) => count(text),
+            _ => continue,
+        };
         match lists.iter_mut().find(|list| list.0 == *nth) {
-            Some(list) => list.1.push(Value::Bytes(text)),
-            None => lists.push((*nth, vec![Value::Bytes(text)])),
+            Some(list) => list.1.push(value),
+            None => lists.push((*nth, vec![value])),
         }
     }
     lists

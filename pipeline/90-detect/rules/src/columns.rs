@@ -63,20 +63,35 @@ pub(crate) const COLUMNS: &[MessageColumn] = &[
     column("tls_issuerdn", "tls.issuerdn", Kind::Text, "TLS: the certificate's issuer."),
     column("tls_version", "tls.version", Kind::Text, "TLS: the version."),
     column("dns_rrname", "dns.queries[].rrname", Kind::TextList, "DNS: the names asked for."),
+    column("dns_rrtype", "dns.queries[].rrtype", Kind::TextList, "DNS: the types asked for."),
+    column("dns_answer", "dns.answers[].rrname", Kind::TextList, "DNS: the answers' names."),
+    column("dns_answer_type", "dns.answers[].rrtype", Kind::TextList, "DNS: their types."),
+    column("dns_answer_data", "dns.answers[].rdata", Kind::TextList, "DNS: what they hold."),
+    column("dns_rcode", "dns.rcode", Kind::Text, "DNS: how the request ended."),
     column("ftp_command", "ftp.command", Kind::Text, "FTP: the command."),
     column("ftp_data", "ftp.command_data", Kind::Text, "FTP: the command's argument."),
     column("ftp_completion_code", "ftp.completion_code", Kind::TextList,
         "FTP: the replies' codes."),
     column("ftp_reply", "ftp.reply", Kind::TextList, "FTP: the replies' texts."),
+    column("ftp_dynamic_port", "ftp.dynamic_port", Kind::Count,
+        "FTP: the port where the data connection is waited for."),
+    column("ftp_mode", "ftp.mode", Kind::Text, "FTP: who opens the data connection."),
+    column("ftp_reply_received", "ftp.reply_received", Kind::Text,
+        "FTP: whether the last reply has come."),
     column("smtp_mail_from", "smtp.mail_from", Kind::Text, "SMTP: the sender."),
     column("email_from", "email.from", Kind::Text, "SMTP: the mail's From field."),
     column("email_subject", "email.subject", Kind::Text, "SMTP: its subject."),
     column("sip_method", "sip.method", Kind::Text, "SIP: the method."),
     column("sip_uri", "sip.uri", Kind::Text, "SIP: the target."),
+    column("file_name", "files[].filename", Kind::TextList, "The file's name."),
+    column("file_size", "files[].size", Kind::CountList, "Its length."),
+    column("file_md5", "files[].md5", Kind::TextList, "Its MD5."),
+    column("file_sha1", "files[].sha1", Kind::TextList, "Its SHA-1."),
+    column("file_sha256", "files[].sha256", Kind::TextList, "Its SHA-256."),
 ];
 
 /// Columns of messages that alerts show, by their path in events.
-pub(crate) const SHOWN: [&str; 23] = [
+pub(crate) const SHOWN: [&str; 36] = [
     "http.hostname",
     "http.url",
     "http.http_user_agent",
@@ -91,15 +106,28 @@ pub(crate) const SHOWN: [&str; 23] = [
     "tls.issuerdn",
     "tls.version",
     "dns.queries[].rrname",
+    "dns.queries[].rrtype",
+    "dns.answers[].rrname",
+    "dns.answers[].rrtype",
+    "dns.answers[].rdata",
+    "dns.rcode",
     "ftp.command",
     "ftp.command_data",
     "ftp.completion_code",
     "ftp.reply",
+    "ftp.dynamic_port",
+    "ftp.mode",
+    "ftp.reply_received",
     "smtp.mail_from",
     "email.from",
     "email.subject",
     "sip.method",
     "sip.uri",
+    "fileinfo.filename",
+    "fileinfo.size",
+    "fileinfo.md5",
+    "fileinfo.sha1",
+    "fileinfo.sha256",
 ];
 
 /// Columns before those.
@@ -115,7 +143,8 @@ mod tests {
     #[test]
     fn shown_columns_follow_all_others() {
         for (column, path) in COLUMNS[RULES_COLUMNS..].iter().zip(SHOWN) {
-            assert_eq!(column.eve, path);
+            // A record of a file tells of one, an alert lists those that it is about.
+            assert_eq!(column.eve, path.replace("fileinfo.", "files[]."));
         }
     }
 }

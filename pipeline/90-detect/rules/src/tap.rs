@@ -2,7 +2,7 @@
 
 use crate::Database;
 use flowpin_record::{FilePart, MessageSchema, Value};
-use flowpin_rule::{BufferId, BufferSource};
+use flowpin_rule::{BufferId, BufferSource, Codes};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -26,6 +26,8 @@ type Columns = Arc<[(usize, Which)]>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Which {
     Buffer(BufferId),
+    /// A buffer that is a number, and whose names it may have.
+    Number(BufferId, Codes),
     Text(HttpText),
     /// A column of alerts.
     Shown(u8),
@@ -191,7 +193,11 @@ impl Tap {
     }
 
     fn value(&mut self, which: Which, value: &Value<'_>) {
-        let kept = self.kept(value);
+        let (which, number) = match which {
+            Which::Number(buffer, codes) => (Which::Buffer(buffer), number(value, codes)),
+            _ => (which, None),
+        };
+        let kept = self.kept(number.as_ref().unwrap_or(value));
         self.items.extend(kept.map(|kept| Item::Value(which, kept)));
     }
 
@@ -223,20 +229,16 @@ impl Tap {
         for (at, column) in schema.columns.iter().enumerate() {
             // What is behind `=` says how EVE shows it.
             let path = column.eve.split('=').next().unwrap_or_default();
-            let buffers = self
-                .database
-                .used
-                .iter()
-                .filter(|buffer| match buffer.info().source {
-                    // What only clients send is not what an answer repeats of it.
-                    BufferSource::Column(name, of) => {
-                        let is_repeated =
-                            schema.from_server && buffer.info().to_server == Some(true);
-                        name == schema.name && of == path && !is_repeated
-                    }
-                    _ => false,
-                });
-            found.extend(buffers.map(|&buffer| (at, Which::Buffer(buffer))));
+            let buffers = self.database.used.iter().filter(|buffer| {
+                // What only clients send is not what an answer repeats of it.
+                let is_repeated = schema.from_server && buffer.info().to_server == Some(true);
+                let source = buffer.info().source;
+                !is_repeated && source.is_column(&schema.name, schema.from_server, path)
+            });
+            found.extend(buffers.map(|&buffer| match buffer.info().source {
+                BufferSource::Number(_, _, codes) => (at, Which::Number(buffer, codes)),
+                _ => (at, Which::Buffer(buffer)),
+            }));
             let shown = crate::columns::SHOWN
                 .iter()
                 .position(|&one| !path.is_empty() && one == path);
@@ -257,13 +259,26 @@ impl Tap {
     }
 }
 
+/// A value that has the name of a number.
+fn number(value: &Value<'_>, codes: Codes) -> Option<Value<'static>> {
+    let name = match value {
+        Value::Text(text) => text.as_bytes(),
+        Value::Bytes(bytes) => bytes,
+        _ => return None,
+    };
+    let number = codes.number(core::str::from_utf8(name).ok()?)?;
+    Some(Value::Count(number))
+}
+
 /// The protocol of rules whose messages have this name.
 fn protocol(schema: &str) -> Option<&'static str> {
     PROTOCOLS.iter().find(|&&one| one == schema).copied()
 }
 
 /// Kinds of messages that have buffers.
-const PROTOCOLS: [&str; 8] = ["http", "dns", "mdns", "tls", "quic", "ftp", "smtp", "sip"];
+const PROTOCOLS: [&str; 9] = [
+    "http", "dns", "mdns", "tls", "quic", "ftp", "smtp", "sip", "fileinfo",
+];
 
 const HTTP_TEXTS: [(&str, &str, HttpText); 6] = [
     ("", "http.http_method", HttpText::Method),

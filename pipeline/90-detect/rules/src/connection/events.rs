@@ -149,7 +149,8 @@ impl PacketEvents {
 }
 
 /// Compares the rules that ask for what has happened: those about one direction alone where that
-/// is where what shows it was sent, or where that is not known.
+/// is where what shows it was sent, or where that is not known. What is odd about a message is of
+/// its whole transaction, and so seen in either direction, as in Suricata.
 fn evaluate(
     (database, scratch, losses): (&Database, &mut Scratch, &mut Losses),
     connection: &mut Connection,
@@ -162,8 +163,9 @@ fn evaluate(
         database.events.rules(odd, &mut |rule| {
             let compiled = database.rules.get(rule as usize);
             let wanted = compiled.and_then(|one| one.direction);
+            let is_of_either = matches!(odd, Odd::Message(..)) || wanted.is_none();
             if wanted.or(to_server).unwrap_or(true) == side
-                && (wanted.is_none() || to_server.is_none_or(|sent| sent == side))
+                && (is_of_either || to_server.is_none_or(|sent| sent == side))
             {
                 scratch.add(rule);
             }

@@ -1,15 +1,15 @@
 //! What a parser has said in one call: bodies are kept, messages compared.
 
 use super::http::{Field, Texts, part};
-use super::occasion::{Message, Occasion};
+use super::occasion::{Message, Occasion, Shown};
 use super::state::Connection;
 use super::{Detector, Ends, Found};
 use crate::database::{Odd, is_body};
 use crate::tap::{HttpText, Item, Tap, Which};
 use flowpin_counters::Loss;
 use flowpin_rule::{BufferId, BufferSource, HttpPart};
+use std::cell::OnceCell;
 use std::ops::Range;
-use std::sync::Arc;
 
 impl Detector {
     /// Compares rules with what the connection's parser has just said.
@@ -68,7 +68,7 @@ impl Detector {
         if is_encrypted {
             connection.note(Connection::ENCRYPTED);
         }
-        let shown = said.shown();
+        let shown = OnceCell::new();
         let mut bodies = [Vec::new(), Vec::new()];
         if said.protocol == "http" {
             for (side, body) in (0_u64..).zip(&mut bodies) {
@@ -117,6 +117,7 @@ impl Detector {
                 buffers: &buffers,
                 arena: &arena,
                 transaction: said.transaction,
+                said,
                 shown: &shown,
             };
             let mut window = core::mem::take(&mut self.scratch.window);
@@ -138,7 +139,7 @@ impl Detector {
 }
 
 /// What belongs to one message.
-struct Said<'a> {
+pub(super) struct Said<'a> {
     items: &'a [Item],
     tap: &'a Tap,
     protocol: &'static str,
@@ -156,7 +157,7 @@ impl Said<'_> {
     }
 
     /// What alerts show of it.
-    fn shown(&self) -> Arc<[(u8, Vec<u8>)]> {
+    pub(super) fn shown(&self) -> Shown {
         let values = self.values().filter_map(|(which, bytes)| match which {
             Which::Shown(nth) => Some((nth, bytes.to_vec())),
             _ => None,
@@ -193,8 +194,10 @@ impl Said<'_> {
             let Which::Buffer(buffer) = which else {
                 continue;
             };
+            // A command with its replies is examined in both directions.
+            let is_of_both = self.protocol == "ftp" && buffer.info().to_server.is_none();
             let sender = buffer.info().to_server.unwrap_or(!self.from_server);
-            if sender == to_server {
+            if is_of_both || sender == to_server {
                 let begin = arena.len();
                 arena.extend_from_slice(bytes);
                 buffers.push((buffer, begin..arena.len()));

@@ -1,6 +1,7 @@
 //! Something that rules are compared with: a packet, a window of a stream, a message.
 
 use super::check::fits;
+use super::messages::Said;
 use super::state::{Connection, Hits};
 use super::{Ends, Found, Packet};
 use crate::database::{Compiled, Database, Group, Odd, Place, Text, fold_into};
@@ -8,6 +9,7 @@ use crate::evaluate::{Steps, Variables, holds, transform::transform};
 use core::net::IpAddr;
 use flowpin_counters::{Loss, Losses};
 use flowpin_rule::{Absent, Action, BufferId, BufferSource, Condition, Rule};
+use std::cell::OnceCell;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -23,6 +25,36 @@ pub(super) struct Occasion<'a> {
     pub(super) message: Option<&'a Message<'a>>,
     /// What is odd, if that is the occasion.
     pub(super) odd: Option<Odd>,
+    /// The addresses of who sends and of who receives.
+    pub(super) octets: [Octets; 2],
+}
+
+/// The bytes of an address.
+#[derive(Clone, Copy)]
+pub(super) struct Octets {
+    bytes: [u8; 16],
+    len: usize,
+}
+
+impl Octets {
+    const fn of(address: IpAddr) -> Self {
+        match address {
+            IpAddr::V4(address) => {
+                let [a, b, c, d] = address.octets();
+                let mut bytes = [0; 16];
+                (bytes[0], bytes[1], bytes[2], bytes[3]) = (a, b, c, d);
+                Self { bytes, len: 4 }
+            }
+            IpAddr::V6(address) => Self {
+                bytes: address.octets(),
+                len: 16,
+            },
+        }
+    }
+
+    fn get(&self) -> &[u8] {
+        self.bytes.get(..self.len).unwrap_or_default()
+    }
 }
 
 /// The buffers of a message in one direction.
@@ -30,11 +62,23 @@ pub(super) struct Message<'a> {
     pub(super) buffers: &'a [(BufferId, Range<usize>)],
     pub(super) arena: &'a [u8],
     pub(super) transaction: u32,
-    pub(super) shown: &'a Arc<[(u8, Vec<u8>)]>,
+    pub(super) said: &'a Said<'a>,
+    /// What alerts show of it, made for the first one.
+    pub(super) shown: &'a OnceCell<Shown>,
+}
+
+/// Values that alerts show: columns by number.
+pub(super) type Shown = Arc<[(u8, Vec<u8>)]>;
+
+impl Message<'_> {
+    fn shown(&self) -> Shown {
+        Arc::clone(self.shown.get_or_init(|| self.said.shown()))
+    }
 }
 
 impl<'a> Occasion<'a> {
     pub(super) const fn new(ends: &'a Ends, to_server: bool) -> Self {
+        let (client, server) = (Octets::of(ends.client.0), Octets::of(ends.server.0));
         Self {
             to_server,
             ends,
@@ -43,6 +87,11 @@ impl<'a> Occasion<'a> {
             stream: None,
             message: None,
             odd: None,
+            octets: if to_server {
+                [client, server]
+            } else {
+                [server, client]
+            },
         }
     }
 
@@ -70,8 +119,12 @@ impl<'a> Occasion<'a> {
     }
 
     /// The buffers of a kind: none, one, or one for each value of a list.
-    fn buffers(&self, buffer: BufferId) -> impl Iterator<Item = &'a [u8]> + use<'a> {
+    fn buffers(&self, buffer: BufferId) -> impl Iterator<Item = &[u8]> {
         let one = match buffer.info().source {
+            BufferSource::Address { of_sender } => {
+                let [sender, receiver] = &self.octets;
+                Some(if of_sender { sender } else { receiver }.get())
+            }
             BufferSource::Payload => Some(self.payload).filter(|payload| !payload.is_empty()),
             BufferSource::Header(which) => self.packet.and_then(|packet| packet.header(which)),
             _ => None,
@@ -227,7 +280,7 @@ impl Scratch {
                     around: None,
                     transaction: occasion.message.map(|message| message.transaction),
                     shown: match occasion.message {
-                        Some(message) => Arc::clone(message.shown),
+                        Some(message) => message.shown(),
                         None => Arc::new([]),
                     },
                 });

@@ -272,7 +272,7 @@ fn prepare(number: usize, rule: &Rule, apps: &mut Vec<String>) -> Result<Compile
     let is_of_message = |one: &flowpin_rule::Inspection| {
         !matches!(
             one.buffer.info().source,
-            BufferSource::Payload | BufferSource::Header(_)
+            BufferSource::Payload | BufferSource::Header(_) | BufferSource::Address { .. }
         )
     };
     if events::event(rule).is_some() && rule.inspections.iter().any(is_of_message) {
@@ -350,7 +350,7 @@ fn kind(rule: &Rule) -> Kind {
     let is_message = |one: &flowpin_rule::Inspection| {
         !matches!(
             one.buffer.info().source,
-            BufferSource::Payload | BufferSource::Header(_)
+            BufferSource::Payload | BufferSource::Header(_) | BufferSource::Address { .. }
         )
     };
     if events::event(rule).is_some() {

@@ -1,7 +1,8 @@
 //! Terms in the form in which they are evaluated.
 
 use flowpin_rule::{
-    ByteJump, ByteMath, ByteTest, Content, Extract, IsDataAt, NumberCheck, Operand, Pcre, Term,
+    ByteJump, ByteMath, ByteTest, Content, Extract, IsDataAt, Lookup, NumberCheck, Operand, Pcre,
+    Term,
 };
 use memchr::memmem::Finder;
 use pcre2::bytes::{Regex, RegexBuilder};
@@ -18,6 +19,7 @@ pub(crate) enum CompiledTerm {
     IsDataAt(IsDataAt),
     Size(NumberCheck),
     Number(NumberCheck),
+    In(Lookup),
     Base64(CompiledBase64),
 }
 
@@ -87,6 +89,7 @@ pub(crate) fn compile(terms: &[Term]) -> Result<Vec<CompiledTerm>, String> {
             Term::IsDataAt(check) => CompiledTerm::IsDataAt(*check),
             Term::Size(check) => CompiledTerm::Size(*check),
             Term::Number(check) => CompiledTerm::Number(*check),
+            Term::In(lookup) => CompiledTerm::In(lookup.clone()),
             Term::Base64(decode) => CompiledTerm::Base64(CompiledBase64 {
                 bytes: decode.bytes,
                 offset: decode.offset,
@@ -108,7 +111,7 @@ fn is_relative(term: &Term) -> bool {
         Term::Extract(extract) => extract.width.relative,
         Term::Math(math) => math.width.relative,
         Term::IsDataAt(check) => check.relative,
-        Term::Size(_) | Term::Number(_) => false,
+        Term::Size(_) | Term::Number(_) | Term::In(_) => false,
         Term::Base64(decode) => decode.relative,
     }
 }

@@ -93,6 +93,7 @@ fn from(
             let number = digits.and_then(|digits| digits.parse().ok());
             number.filter(|number| check.holds(*number)).map(|_| at)
         }
+        CompiledTerm::In(lookup) => lookup.holds(bytes).then_some(at),
         CompiledTerm::Size(check) => check.holds(bytes.len() as u64).then_some(at),
         CompiledTerm::Base64(decode) => {
             let place = if decode.relative { at } else { 0 };
