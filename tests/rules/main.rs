@@ -6,5 +6,6 @@ mod events;
 mod facts;
 mod hostile;
 mod order;
+mod sets;
 mod shapes;
 mod talk;

@@ -3,7 +3,7 @@
 use crate::exit::{Failure, origin};
 use crate::tell::tell;
 use anyhow::anyhow;
-use flowpin_config::Plan;
+use flowpin_config::{Plan, RulesPlan};
 use flowpin_rules::{DEFAULTS, Loaded, Reader};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,17 +13,27 @@ use std::sync::Arc;
 /// # Errors
 /// A file that cannot be read, a variable that is wrong; with `strict` also a refused rule.
 pub(crate) fn load(plan: &mut Plan) -> Result<(), Failure> {
-    if plan.rules.files.is_empty() {
+    if plan.rules.files.is_empty() && plan.rules.indicators.is_empty() {
         return Ok(());
     }
-    let source = origin(plan, ["rules", "files"]);
+    let of_rules = !plan.rules.files.is_empty();
+    let source = origin(
+        plan,
+        ["rules", if of_rules { "files" } else { "indicators" }],
+    );
     let refused = |why: String| Failure::usage(anyhow!(why)).at(source.clone());
     if !plan.identify.enabled || !plan.streams.enabled || !plan.parse.enabled {
         let why = "rules need streams, identification and parsing: leave --streams, --identify \
                    and --parse on";
         return Err(refused(why.to_owned()));
     }
-    let loaded = read(&plan.rules.files, &plan.rules.variables).map_err(refused)?;
+    let RulesPlan {
+        files,
+        indicators,
+        variables,
+        ..
+    } = &plan.rules;
+    let loaded = read(files, indicators, variables).map_err(refused)?;
     report(&loaded, SHOWN_MAX);
     if plan.rules.strict && !loaded.problems.is_empty() {
         return Err(refused("a rule is refused, see above".to_owned()));
@@ -45,7 +55,11 @@ pub(crate) fn load(plan: &mut Plan) -> Result<(), Failure> {
 }
 
 /// Reads rules with these variables.
-pub(crate) fn read(paths: &[PathBuf], variables: &[String]) -> Result<Loaded, String> {
+pub(crate) fn read(
+    paths: &[PathBuf],
+    indicators: &[PathBuf],
+    variables: &[String],
+) -> Result<Loaded, String> {
     let mut reader = Reader::default();
     for variable in variables {
         let Some((name, value)) = variable.split_once('=') else {
@@ -56,6 +70,9 @@ pub(crate) fn read(paths: &[PathBuf], variables: &[String]) -> Result<Loaded, St
     reader.check_variables()?;
     for path in paths {
         reader.read(path)?;
+    }
+    for path in indicators {
+        reader.read_indicators(path)?;
     }
     let loaded = reader.finish();
     for name in variables.iter().filter_map(|one| one.split_once('=')) {

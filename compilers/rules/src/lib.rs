@@ -24,6 +24,7 @@ mod builder;
 mod compile;
 mod files;
 mod header;
+mod indicators;
 mod keyword;
 mod option;
 mod problem;
@@ -58,6 +59,8 @@ pub struct Reader {
     counts: Vec<(u32, u32, Count)>,
     suppressions: Vec<Suppression>,
     files: Vec<PathBuf>,
+    /// Lists of indicators that were read.
+    indicator_lists: u32,
     /// Variables that the command line gives: no file changes them.
     given_variables: Vec<String>,
 }
@@ -91,6 +94,7 @@ impl Default for Reader {
             counts: Vec::new(),
             suppressions: Vec::new(),
             files: Vec::new(),
+            indicator_lists: 0,
             given_variables: Vec::new(),
         }
     }

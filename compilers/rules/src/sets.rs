@@ -108,6 +108,12 @@ impl Sets {
         Ok(set)
     }
 
+    /// A set that no file of values has.
+    pub(crate) fn give(&mut self, name: &str, set: ValueSet) {
+        let set = (SetKind::String, Arc::new(set));
+        self.by_name.insert(name.to_owned(), set);
+    }
+
     /// A file of hashes, as hexadecimal digits; what stands behind a hash is a remark.
     pub(crate) fn hashes(
         &mut self,

@@ -1,7 +1,7 @@
 //! Signature rules.
 
 use crate::options::{Flag, Hint, options};
-use flowpin_rule::RuleSet;
+use flowpin_rule::{CostLedger, RuleSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -19,6 +19,12 @@ options! {
             variables: Vec<String> => variables: Vec<String> = Vec::new(),
                 flag Flag::value("var", "NAME=VALUE", "What a variable of the rules stands for: \
                     HOME_NET=[10.0.0.0/8]; may be repeated");
+            /// Lists of indicators: addresses, networks, domains, URLs, hashes, JA3 and JA4; as
+            /// text, CSV, MISP's events or STIX 2 bundles.
+            indicators: Vec<PathBuf> => indicators: Vec<PathBuf> = Vec::new(),
+                flag Flag::value("indicators", "FILE", "Alert where an entry of a list is seen: \
+                    addresses, networks, domains, URLs, hashes, JA3, JA4; as text, CSV, MISP or \
+                    STIX 2; may be repeated").hint(Hint::Path);
             /// Stop if a rule is refused, instead of leaving it out.
             strict: bool => strict: bool = false,
                 flag Flag::switch("strict-rules", "Stop if a rule is refused, instead of leaving \
@@ -32,6 +38,8 @@ options! {
         others {
             /// The rules; the creator of the plan reads them.
             loaded: Option<Arc<RuleSet>> = None;
+            /// Where the evaluation's costs are summed up, if they are wanted.
+            costs: Option<Arc<CostLedger>> = None;
         }
     }
 }

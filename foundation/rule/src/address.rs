@@ -114,6 +114,14 @@ impl AddressSet {
         Some(Self(Ranges(vec![(low, low | mask)])))
     }
 
+    /// The addresses of many networks; those whose prefix is too long are left out.
+    pub fn networks(all: impl IntoIterator<Item = (IpAddr, u8)>) -> Self {
+        let networks = all.into_iter();
+        let ranges = networks.filter_map(|(address, prefix)| Self::network(address, prefix));
+        let ranges = ranges.flat_map(|one| one.0.0).collect();
+        Self(Ranges(ranges).union(&Ranges::default()))
+    }
+
     /// The addresses from one to another of the same family, in order.
     pub fn range(low: IpAddr, high: IpAddr) -> Option<Self> {
         let (from, to) = (number(low), number(high));

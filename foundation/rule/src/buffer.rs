@@ -164,6 +164,8 @@ pub enum HttpPart {
     Field(&'static str),
     /// Each field, as `Name: value`.
     EachField,
+    /// The host, and the target as it was sent.
+    Url,
     /// The body that the client sent.
     RequestBody,
     /// The body that the server sent.

@@ -214,6 +214,13 @@ pub static BUFFERS: &[Buffer] = &[
         "The first line and all fields.",
     ),
     http(
+        "http.url",
+        PLAIN,
+        CLIENT,
+        HttpPart::Url,
+        "The host in small letters and the target as it was sent: `www.example.org/a?b`.",
+    ),
+    http(
         "http.host",
         (&[], &["http_host"]),
         CLIENT,

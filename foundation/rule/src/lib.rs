@@ -14,6 +14,7 @@ mod buffer;
 mod buffers;
 mod buffers_of_texts;
 mod condition;
+mod cost;
 mod keyword;
 mod number;
 mod page;
@@ -29,6 +30,7 @@ pub use condition::{
     BitAction, Condition, Count, CountKind, EventOf, FlagsCheck, FlowCheck, FlowSide,
     FragmentCheck, IntOp, SEQUENCE_GAP, Track, Variant,
 };
+pub use cost::{CostLedger, Costs, RuleCost, SearchCost};
 pub use keyword::{KEYWORDS, Keyword, Status, keyword, refused};
 pub use number::NumberCheck;
 pub use page::keywords_page;

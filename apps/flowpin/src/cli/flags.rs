@@ -48,7 +48,8 @@ shown! {
     Cores "Cores" ["pipeline", "cut", "cpus", "seed"];
     Connections "Connections" ["checksums", "timeouts", "id-seed", "memory"];
     Stages "Analysis" ["streams", "identify", "patterns", "parse", "all-fields", "ja3", "roots",
-        "extract", "hash", "grammar", "fix-dictionary", "scans", "rules", "var", "strict-rules",
+        "extract", "hash", "grammar", "fix-dictionary", "scans", "rules", "var", "indicators",
+        "strict-rules",
         "alert-payload"];
     Patterns "Analysis" ["patterns"];
     Records "Records" ["interim", "community-id", "community-seed", "host-pairs", "netflow",

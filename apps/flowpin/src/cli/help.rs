@@ -115,6 +115,16 @@ Each refused rule is reported on standard error with its file, line and column, 
 what is wrong; the others are read. Exit codes: 0 done, 2 a file cannot be read, or with --strict \
 a rule is refused.";
 
+pub(super) const RULES_PROFILE_AFTER: &str = "\
+Examples:
+  flowpin rules profile -r monday.pcap /etc/suricata/rules
+  flowpin rules profile -r monday.pcap --top 30 local.rules
+
+The captures are analysed on one core, without records. A rule is compared where its fast pattern \
+was found, or with everything of its kind if it has none: rules with many checks and no matches \
+want a better pattern. Times are wall-clock times of single comparisons, which measuring makes \
+longer; compare them with each other.";
+
 pub(super) const TEST_ABOUT: &str = "\
 Reports for each pattern whether it was loaded or refused (where, why, and what to do about it); \
 whether it decides or only hints; how large it is; and how many bytes of a connection it \

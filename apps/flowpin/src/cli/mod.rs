@@ -31,7 +31,7 @@ pub(crate) use input::InputArgs;
 pub(crate) use merge::MergeArgs;
 pub(crate) use patterns::{PageFormat, PatternsCommand, TestArgs};
 pub(crate) use profile::{PlanArgs, ProfileArgs};
-pub(crate) use rules::{RuleArgs, RulesCommand};
+pub(crate) use rules::{RuleArgs, RuleProfileArgs, RulesCommand};
 pub(crate) use run::RunArgs;
 pub(crate) use slice::SliceArgs;
 pub(crate) use streams::{Show, StreamsArgs};

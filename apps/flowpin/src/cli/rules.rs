@@ -1,6 +1,6 @@
 //! `flowpin rules`.
 
-use super::help;
+use super::{InputArgs, help};
 use clap::{Args, Subcommand, ValueHint};
 use std::path::PathBuf;
 
@@ -29,6 +29,14 @@ pub(crate) enum RulesCommand {
         #[command(flatten)]
         rules: RuleArgs,
     },
+    /// Compare captures with rules, and show what each rule costs
+    #[command(after_long_help = help::RULES_PROFILE_AFTER)]
+    Profile {
+        #[command(flatten)]
+        profile: RuleProfileArgs,
+        #[command(flatten)]
+        rules: RuleArgs,
+    },
     /// List the keywords of rules: evaluated, accepted without effect, refused
     Keywords,
 }
@@ -37,10 +45,29 @@ pub(crate) enum RulesCommand {
 #[derive(Args, Debug)]
 pub(crate) struct RuleArgs {
     /// Files, directories of *.rules, or a suricata.yaml that names them
-    #[arg(value_name = "PATH", required = true, value_hint = ValueHint::AnyPath)]
+    #[arg(
+        value_name = "PATH",
+        required_unless_present = "indicators",
+        value_hint = ValueHint::AnyPath
+    )]
     pub(crate) paths: Vec<PathBuf>,
+
+    /// Lists of indicators: text, CSV, MISP's events, STIX 2 bundles; may be repeated
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::AnyPath)]
+    pub(crate) indicators: Vec<PathBuf>,
 
     /// What a variable of the rules stands for: HOME_NET=[10.0.0.0/8]; may be repeated
     #[arg(long = "var", value_name = "NAME=VALUE")]
     pub(crate) variables: Vec<String>,
+}
+
+/// What rules are compared with.
+#[derive(Args, Debug)]
+pub(crate) struct RuleProfileArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+
+    /// How many rules to show, the dearest first
+    #[arg(long, value_name = "COUNT", default_value_t = 10)]
+    pub(crate) top: usize,
 }

@@ -11,6 +11,7 @@ mod patterns;
 mod plain;
 mod profile;
 mod rules;
+mod rules_profile;
 mod run;
 mod slice;
 mod streams;

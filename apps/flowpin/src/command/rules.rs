@@ -1,6 +1,6 @@
 //! `flowpin rules`: what is read of signature rules, and how they are evaluated.
 
-use super::print;
+use super::{print, rules_profile};
 use crate::cli::{RuleArgs, RulesCommand};
 use crate::conversation::printable;
 use crate::exit::{Exit, Failure};
@@ -18,13 +18,14 @@ pub(crate) fn rules(what: &RulesCommand) -> Result<Exit, Failure> {
         RulesCommand::Check { rules, strict } => check(rules, *strict),
         RulesCommand::List { rules } => list(rules),
         RulesCommand::Explain { sid, rules } => explain(*sid, rules),
+        RulesCommand::Profile { profile, rules } => rules_profile::profile(profile, rules),
         RulesCommand::Keywords => keywords(),
     }
 }
 
 fn load(args: &RuleArgs) -> Result<(Loaded, RuleDatabase), Failure> {
     let refused = |why: String| Failure::usage(anyhow!(why));
-    let mut loaded = read(&args.paths, &args.variables).map_err(refused)?;
+    let mut loaded = read(&args.paths, &args.indicators, &args.variables).map_err(refused)?;
     let set = Arc::new(core::mem::take(&mut loaded.set));
     let database = flowpin_engine::rule_database(set);
     Ok((loaded, database))
@@ -215,6 +216,6 @@ const fn action(rule: &Rule) -> &'static str {
 }
 
 /// Texts have room for anything.
-fn line(text: &mut String, what: std::fmt::Arguments<'_>) {
+pub(super) fn line(text: &mut String, what: std::fmt::Arguments<'_>) {
     let _ = writeln!(text, "{what}");
 }

@@ -37,7 +37,10 @@ impl IdentifyRules {
         let mut parsers = stage_options::parsers(plan);
         registry::prepare(&mut parsers)?;
         let payload_bytes = plan.rules.payload_bytes;
-        let prepare = |set| Arc::new(Database::new(Arc::clone(set)).with_payload(payload_bytes));
+        let prepare = |set| {
+            let database = Database::new(Arc::clone(set)).with_payload(payload_bytes);
+            Arc::new(database.with_costs(plan.rules.costs.clone()))
+        };
         let detect = plan.rules.loaded.as_ref().map(prepare);
         let plan = &plan.identify;
         if !plan.enabled {

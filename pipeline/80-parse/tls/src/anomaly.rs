@@ -81,7 +81,98 @@ pub(crate) fn of_heartbeat(start: [u8; 3], record_len: usize) -> Option<Anomaly>
 #[cfg(test)]
 mod tests {
     use super::{Anomaly, of_heartbeat, of_names};
+    use crate::Tls;
+    use crate::fuzz::tests::{client_hello, message, record, server_hello, sized};
+    use crate::fuzz::{AMPLE, trial};
     use crate::hello::ClientHello;
+    use flowpin_packet::Timestamp;
+    use flowpin_parser::{Next, Parser};
+    use flowpin_record::{MessageSchema, MessageSink, Value};
+
+    #[derive(Default)]
+    struct Told(Vec<&'static str>);
+
+    impl MessageSink for Told {
+        fn message(&mut self, _: &MessageSchema, _: Timestamp, _: &[Value<'_>]) {}
+
+        fn anomaly(&mut self, event: &'static str) {
+            self.0.push(event);
+        }
+    }
+
+    /// What is told of a client's hello and what the server sends, in parts of `cut` bytes.
+    fn told(server: &[u8], cut: usize) -> Vec<&'static str> {
+        let mut tls = trial(&Tls::new, AMPLE).unwrap();
+        let mut sink = Told::default();
+        let handle = tls.begin(0).unwrap();
+        let hello = record(22, &client_hello("a.example"));
+        let turns = [(true, hello.as_slice()), (false, server)];
+        let parts = turns
+            .iter()
+            .flat_map(|(to_server, bytes)| bytes.chunks(cut).map(|part| (*to_server, part)));
+        for (to_server, part) in parts {
+            if tls.data(handle, Timestamp(1), to_server, part, &mut sink) == Next::Nothing {
+                break;
+            }
+        }
+        tls.finish(&mut sink);
+        sink.0
+    }
+
+    /// Each by its name, once, however the bytes are cut. Of the certificates, one has an element
+    /// whose length is cut off, and one an element that is longer than all that is there.
+    #[test]
+    fn records_and_messages_are_told_by_name() {
+        let hello = record(22, &server_hello());
+        let listed = |certificate: &[u8]| {
+            let list = sized::<3>(&sized::<3>(certificate));
+            record(22, &message(11, &list))
+        };
+        let behind = |record: Vec<u8>| [hello.clone(), record].concat();
+        let heartbeat = record(24, &[1, 0x40, 0]);
+        for (server, expected) in [
+            (hello.clone(), &[][..]),
+            (behind(record(99, b"x")), &["tls_record_type_unknown"]),
+            (
+                behind(b"\x16\x02\x00\x00\x01x".to_vec()),
+                &["tls_record_version_odd"],
+            ),
+            (
+                behind(b"\x16\x03\x03\xff\xff".to_vec()),
+                &["tls_record_too_long"],
+            ),
+            (
+                behind([heartbeat.clone(), heartbeat].concat()),
+                &["tls_heartbeat", "tls_heartbeat_overflow"],
+            ),
+            (
+                behind(record(24, &[[1, 0, 4].as_slice(), &[7; 19]].concat())),
+                &["tls_heartbeat", "tls_heartbeat_padding"],
+            ),
+            (
+                behind(listed(&[0x30, 5, 0x30, 0x84, 0xff, 0xff, 0xff])),
+                &["tls_certificate_cut"],
+            ),
+            (
+                behind(listed(&[0x30, 6, 0x30, 0x84, 0xff, 0xff, 0xff, 0xfa])),
+                &["tls_certificate_malformed"],
+            ),
+            (
+                record(22, &message(2, &[3, 3, 7])),
+                &["tls_handshake_malformed"],
+            ),
+            (
+                b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec(),
+                &["tls_record_version_odd"],
+            ),
+        ] {
+            for cut in [1, 3, 7, 2000] {
+                let mut told = told(&server, cut);
+                told.sort_unstable();
+                assert_eq!(told, expected, "{server:?} by {cut}");
+            }
+        }
+    }
 
     /// Every name in a record is explained in the user documentation.
     #[test]

@@ -84,7 +84,7 @@ impl PacketEvents {
     /// For the rules of a database; none if they ask for no such thing.
     pub fn new(database: &Arc<Database>, inbox: Inbox) -> Option<Self> {
         database.events.have_packets().then(|| Self {
-            scratch: Scratch::new(database.rules.len()),
+            scratch: Scratch::new(database),
             losses: Losses::default(),
             database: Arc::clone(database),
             found: Vec::new(),

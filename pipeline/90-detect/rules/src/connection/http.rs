@@ -81,6 +81,7 @@ pub(crate) fn part(
         }
         HttpPart::Start => {}
         HttpPart::Host => out.extend(texts.host.iter().map(u8::to_ascii_lowercase)),
+        HttpPart::Url => url(texts, fields, out),
         HttpPart::RawHost => {
             if !join(b"host", fields, out) {
                 out.extend_from_slice(texts.host);
@@ -95,6 +96,28 @@ pub(crate) fn part(
         HttpPart::EachField | HttpPart::RequestBody | HttpPart::ResponseBody => return false,
     }
     out.len() > before
+}
+
+/// Host and target without a scheme; the target may have the host itself (RFC 9112 §3.2.2).
+fn url(texts: &Texts<'_>, fields: &[Field<'_>], out: &mut Vec<u8>) {
+    let scheme = texts.uri.windows(3).position(|part| part == b"://");
+    if let Some(behind) = scheme.and_then(|at| texts.uri.get(at + 3..))
+        && !texts.uri.starts_with(b"/")
+    {
+        let slash = behind.iter().position(|&byte| byte == b'/');
+        let (host, target) = behind.split_at(slash.unwrap_or(behind.len()));
+        out.extend(host.iter().map(u8::to_ascii_lowercase));
+        out.extend_from_slice(target);
+        return;
+    }
+    let begin = out.len();
+    if !join(b"host", fields, out) {
+        out.extend_from_slice(texts.host);
+    }
+    if let Some(host) = out.get_mut(begin..) {
+        host.make_ascii_lowercase();
+    }
+    out.extend_from_slice(texts.uri);
 }
 
 /// A field as a line.

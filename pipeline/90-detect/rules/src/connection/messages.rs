@@ -96,13 +96,14 @@ impl Detector {
             self.scratch.begin();
             let place = Occasion::new(ends, to_server).place();
             if let Some(group) = self.database.bodies.get(side).filter(|_| !body.is_empty()) {
-                self.scratch.search(group, body, place);
+                self.scratch.search("bodies", group, body, place);
             }
             for (buffer, range) in &buffers {
                 let groups = self.database.buffers.get(buffer);
                 if let Some(group) = groups.and_then(|both| both.get(side)) {
                     let bytes = arena.get(range.clone()).unwrap_or_default();
-                    self.scratch.search(group, bytes, place);
+                    let name = buffer.info().name;
+                    self.scratch.search(name, group, bytes, place);
                 }
             }
             for protocol in [said.protocol, ""] {

@@ -12,6 +12,7 @@
 
 mod bodies;
 mod check;
+mod costs;
 mod events;
 mod http;
 mod messages;
@@ -90,7 +91,7 @@ impl Detector {
             connections: Slab::with_capacity(connections_max)?,
             windows: Chains::new(budget, BLOCK_BYTES)?,
             bodies: Bodies::new(budget)?,
-            scratch: Scratch::new(database.rules.len()),
+            scratch: Scratch::new(&database),
             losses: Losses::default(),
             database,
         })
@@ -189,7 +190,7 @@ impl Detector {
             connection.note(sealed);
         }
         if !packet.payload.is_empty() && !connection.has(sealed) {
-            scratch.search(group, packet.payload, occasion.place());
+            scratch.search("packets", group, packet.payload, occasion.place());
         }
         scratch.add_others(group, &occasion);
         if is_first {
@@ -242,7 +243,7 @@ impl Detector {
         };
         let scratch = &mut self.scratch;
         scratch.begin();
-        scratch.search(group, packet.payload, occasion.place());
+        scratch.search("packets", group, packet.payload, occasion.place());
         scratch.add_others(group, &occasion);
         let before = found.len();
         let (database, losses) = (&self.database, &mut self.losses);

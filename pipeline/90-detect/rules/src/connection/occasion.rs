@@ -1,6 +1,7 @@
 //! Something that rules are compared with: a packet, a window of a stream, a message.
 
 use super::check::fits;
+use super::costs::Measured;
 use super::messages::Said;
 use super::state::{Connection, Hits};
 use super::{Ends, Found, Packet};
@@ -12,6 +13,7 @@ use flowpin_rule::{Absent, Action, BufferId, BufferSource, Condition, Rule};
 use std::cell::OnceCell;
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// Something that rules are compared with.
 pub(super) struct Occasion<'a> {
@@ -150,12 +152,14 @@ pub(super) struct Scratch {
     folded: Vec<u8>,
     transformed: Vec<u8>,
     spare: Vec<u8>,
+    /// What is measured, if somebody asks.
+    measured: Option<Box<Measured>>,
 }
 
 impl Scratch {
-    pub(super) fn new(rules: usize) -> Self {
+    pub(super) fn new(database: &Database) -> Self {
         Self {
-            marks: vec![0; rules],
+            marks: vec![0; database.rules.len()],
             round: 0,
             candidates: Vec::with_capacity(64),
             hits: Hits::default(),
@@ -163,6 +167,20 @@ impl Scratch {
             folded: Vec::new(),
             transformed: Vec::new(),
             spare: Vec::new(),
+            measured: Measured::new(database),
+        }
+    }
+
+    /// When something began, if that is measured.
+    #[inline]
+    fn begin_measured(&self) -> Option<Instant> {
+        self.measured.is_some().then(Instant::now)
+    }
+
+    #[inline]
+    fn end_search(&mut self, name: &'static str, bytes: usize, begin: Option<Instant>) {
+        if let (Some(measured), Some(begin)) = (&mut self.measured, begin) {
+            measured.search(name, bytes, begin);
         }
     }
 
@@ -185,8 +203,9 @@ impl Scratch {
         add(&mut self.marks, &mut self.candidates, self.round, rule);
     }
 
-    /// Rules whose fast pattern stands there become candidates.
-    pub(super) fn search(&mut self, group: &Group, bytes: &[u8], place: Place) {
+    /// Rules whose fast pattern stands there become candidates; `name`: what is searched.
+    pub(super) fn search(&mut self, name: &'static str, group: &Group, bytes: &[u8], place: Place) {
+        let begin = self.begin_measured();
         let (marks, candidates, round) = (&mut self.marks, &mut self.candidates, self.round);
         group.search_anchored(bytes, &mut |rule| add(marks, candidates, round, rule));
         if group.has_far() {
@@ -197,6 +216,7 @@ impl Scratch {
                 add(marks, candidates, round, rule);
             });
         }
+        self.end_search(name, bytes.len(), begin);
     }
 
     /// Rules whose fast pattern stands in a window of a stream become candidates: what was found
@@ -208,6 +228,7 @@ impl Scratch {
         place: Place,
         fresh_from: usize,
     ) {
+        let begin = self.begin_measured();
         let fresh_from = if self.hits.is_full() { 0 } else { fresh_from };
         if fresh_from == 0 {
             self.hits = Hits::default();
@@ -227,6 +248,7 @@ impl Scratch {
             hits.add(rule, at);
             add(marks, candidates, round, rule);
         });
+        self.end_search("streams", window.len().saturating_sub(fresh_from), begin);
     }
 
     /// Rules without a fast pattern become candidates.
@@ -253,9 +275,13 @@ impl Scratch {
             let Some(rule) = database.rule(compiled) else {
                 continue;
             };
-            if !fits(compiled, rule, connection, occasion)
-                || !self.inspect(compiled, occasion, losses)
-            {
+            let begin = self.begin_measured();
+            let is_it = fits(compiled, rule, connection, occasion)
+                && self.inspect(compiled, occasion, losses);
+            if let (Some(measured), Some(begin)) = (&mut self.measured, begin) {
+                measured.rule(compiled, begin, is_it);
+            }
+            if !is_it {
                 continue;
             }
             effects(rule, connection, losses);

@@ -25,7 +25,9 @@ pub(crate) use search::{Text, fold_into};
 
 use crate::evaluate::transform::CompiledTransform;
 use crate::evaluate::{CompiledTerm, compile};
-use flowpin_rule::{Absent, BufferId, BufferSource, Condition, Protocol, Rule, RuleSet, Term};
+use flowpin_rule::{
+    Absent, BufferId, BufferSource, Condition, CostLedger, Protocol, Rule, RuleSet, Term,
+};
 use group::Grouping;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -59,6 +61,8 @@ pub struct Database {
     refused: Vec<(usize, String)>,
     /// Bytes of what a rule fits that its alert has.
     pub(crate) payload_bytes: usize,
+    /// Who wants to know what evaluation costs.
+    pub(crate) costs: Option<Arc<CostLedger>>,
 }
 
 /// TCP, UDP, ICMP, others.
@@ -149,6 +153,7 @@ impl Database {
             events,
             refused,
             payload_bytes: 0,
+            costs: None,
             set,
         }
     }
@@ -157,6 +162,13 @@ impl Database {
     #[must_use]
     pub fn with_payload(mut self, bytes: u16) -> Self {
         self.payload_bytes = bytes.into();
+        self
+    }
+
+    /// What evaluation costs is added there.
+    #[must_use]
+    pub fn with_costs(mut self, costs: Option<Arc<CostLedger>>) -> Self {
+        self.costs = costs;
         self
     }
 
