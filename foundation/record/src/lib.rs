@@ -10,6 +10,7 @@
 mod alert;
 mod anomaly;
 mod app;
+mod columns;
 mod community_id;
 mod conn;
 mod conn_columns;

@@ -9,9 +9,8 @@
 //! no part is one, so that nothing is hidden behind a boundary that only some receivers find.
 
 use super::Output;
-use super::hashes::Hashers;
-use super::magic::{HEAD_LEN, media_type};
 use crate::options::BodyOptions;
+use flowpin_content::{HEAD_LEN, Hashers, media_type};
 use flowpin_mime::{Multipart, Parts, field, parameter};
 use flowpin_packet::Timestamp;
 use flowpin_record::part_number;
@@ -162,7 +161,7 @@ impl Parts for Told<'_> {
             number,
             nth: u8::try_from(files.count).unwrap_or(u8::MAX),
             name: name.get(..NAME_MAX).unwrap_or(&name).to_vec(),
-            hashers: Hashers::new(&files.options),
+            hashers: Hashers::new(files.options.hashes()),
             head: [0; HEAD_LEN],
             head_len: 0,
             len: 0,

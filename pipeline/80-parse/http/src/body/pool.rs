@@ -2,11 +2,12 @@
 
 use super::Context;
 use super::layers::Encodings;
+use super::output::FileOutput;
 use super::parts::{FORM_BYTES, Form, FormFile};
-use super::quota::{FileOutput, FileQuota};
 use super::state::BodyState;
 use crate::options::BodyOptions;
 use crate::state::NONE;
+use flowpin_content::FileQuota;
 use flowpin_memory::Budget;
 use flowpin_record::MessageSink;
 
@@ -98,7 +99,7 @@ impl Bodies {
             return false;
         };
         let quota = self.quotas.get_mut(usize::from(state.shard));
-        state.is_file = quota.is_some_and(|quota| quota.begin(&self.options));
+        state.is_file = quota.is_some_and(|quota| quota.begin(self.options.quota()));
         state.is_file
     }
 
@@ -139,7 +140,7 @@ impl Bodies {
             form.gap(len, zeros, context.output);
         }
         if open.file.is_file {
-            zeros = open.file.quota.take(zeros, open.file.options);
+            zeros = open.file.quota.take(zeros, open.file.options.quota());
         }
         open.charge();
         zeros

@@ -1,15 +1,13 @@
 //! The record of a body that was decoded, hashed or written.
 
-use super::hashes::{Hashes, value};
-use super::magic::number;
 use super::parts::FormFile;
 use super::state::BodyState;
-use crate::options::BodyOptions;
 use crate::parser::Pools;
 use crate::parser::pairing::record;
 use crate::parser::turn::Turn;
-use crate::schema::{FILES, FileRecord, HttpRecord};
+use crate::schema::HttpRecord;
 use crate::state::Text;
+use flowpin_content::{FILES, FileRecord, Hashes, hash_value, media_number};
 use flowpin_counters::Loss;
 use flowpin_packet::Timestamp;
 use flowpin_record::{FilePart, MessageSink, Value};
@@ -101,7 +99,7 @@ impl<S: MessageSink> Turn<'_, S> {
         let Some(transaction) = self.pools.transactions.get_mut(self.mine.transaction) else {
             return;
         };
-        let begin = [file.nth, number(file.media_type())];
+        let begin = [file.nth, media_number(file.media_type())];
         let (texts, list) = (&mut self.pools.texts, &mut transaction.form_files);
         if !texts.append_item(list, shard, &[&begin, &file.name]) {
             self.pools.losses.count(Loss::HttpTexts, 1);
@@ -139,7 +137,7 @@ impl<S: MessageSink> Turn<'_, S> {
                 http.response_wire_len = Value::Count(facts.wire_len);
             }
         }
-        let analyzers = analyzers(&self.options.bodies, facts.is_stored);
+        let analyzers = self.options.bodies.hashes().analyzers(facts.is_stored);
         let depth = transaction.map(|transaction| u64::from(transaction.depth));
         let state = if facts.is_whole {
             "CLOSED"
@@ -164,9 +162,9 @@ impl<S: MessageSink> Turn<'_, S> {
             overflow_bytes: Value::Count(facts.left_out),
             timedout: Value::Bool(false),
             parent_fuid: Value::Unset,
-            md5: value(hashes.md5.as_ref()),
-            sha1: value(hashes.sha1.as_ref()),
-            sha256: value(hashes.sha256.as_ref()),
+            md5: hash_value(hashes.md5.as_ref()),
+            sha1: hash_value(hashes.sha1.as_ref()),
+            sha256: hash_value(hashes.sha256.as_ref()),
             state: Value::Text(state),
             gaps: Value::Bool(facts.missing > 0),
             stored: Value::Bool(facts.is_stored),
@@ -188,18 +186,6 @@ impl<S: MessageSink> Turn<'_, S> {
         let time = self.mine.began;
         self.sink.message(&FILES, time, &record.values());
     }
-}
-
-/// What was made of a body, by Zeek's names.
-fn analyzers(options: &BodyOptions, is_stored: bool) -> Vec<Value<'static>> {
-    let made = [
-        (options.md5, "MD5"),
-        (options.sha1, "SHA1"),
-        (options.sha256, "SHA256"),
-        (is_stored, "EXTRACT"),
-    ];
-    let made = made.into_iter().filter(|&(is_made, _)| is_made);
-    made.map(|(_, name)| Value::Text(name)).collect()
 }
 
 fn list<'v>(values: &'v [Value<'v>]) -> Value<'v> {

@@ -1,13 +1,12 @@
-//! Records of bodies that were decoded, hashed or written.
+//! Records of files that messages carry.
 
-use super::columns::record;
-use flowpin_record::{Kind, MessageColumn, MessageSchema, Value};
+use flowpin_record::{MessageSchema, record};
 
 // From `hostname` on: columns of the transaction that carried the file. Formats with columns find
 // them in the transaction's own record, by `uid` and `depth`.
 record! {
     /// A body that was decoded, hashed or written.
-    FileRecord, FileNumber, COLUMNS:
+    pub FileRecord, FileNumber, COLUMNS:
     fuid: "fuid", "", FileId,
         "The file's identifier; the transaction's record has it too.";
     source: "source", "", Text,
@@ -89,23 +88,3 @@ pub static FILES: MessageSchema =
     MessageSchema::in_file("fileinfo", "files", "A body that was looked at.", &COLUMNS)
         .sent_as_says(FileNumber::is_orig as usize)
         .part_of(FileNumber::tx_id as usize);
-
-#[cfg(test)]
-mod tests {
-    use super::COLUMNS;
-
-    /// A file's record has the transaction's columns under the names that they have there.
-    #[test]
-    fn files_have_the_columns_of_their_transaction() {
-        let of_transaction = |eve: &str| !eve.starts_with("fileinfo.") && !eve.is_empty();
-        let mut count = 0;
-        for column in COLUMNS.iter().filter(|one| of_transaction(&one.eve)) {
-            let mut there = crate::schema::COLUMNS.iter();
-            let found = there.find(|one| one.eve == column.eve);
-            assert_eq!(found.map(|one| one.kind), Some(column.kind), "{column:?}");
-            assert!(column.name.is_empty());
-            count += 1;
-        }
-        assert_eq!(count, 13, "columns of the transaction");
-    }
-}
