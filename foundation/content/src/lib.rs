@@ -16,11 +16,13 @@
     clippy::cast_possible_truncation
 )]
 
+mod carried;
 mod hashes;
 mod media_type;
 mod quota;
 mod schema;
 
+pub use carried::{CarriedFile, NAME_MAX};
 pub use hashes::{HashOptions, Hashers, Hashes, hash_value};
 pub use media_type::{HEAD_LEN, media_name, media_number, media_type};
 pub use quota::{FileQuota, QuotaOptions};

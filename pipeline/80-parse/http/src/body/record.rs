@@ -1,16 +1,15 @@
 //! The record of a body that was decoded, hashed or written.
 
-use super::parts::FormFile;
 use super::state::BodyState;
 use crate::parser::Pools;
 use crate::parser::pairing::record;
 use crate::parser::turn::Turn;
 use crate::schema::HttpRecord;
 use crate::state::Text;
-use flowpin_content::{FILES, FileRecord, Hashes, hash_value, media_number};
+use flowpin_content::{CarriedFile, FILES, FileRecord, Hashes, hash_value, media_number};
 use flowpin_counters::Loss;
 use flowpin_packet::Timestamp;
-use flowpin_record::{FilePart, MessageSink, Value};
+use flowpin_record::{FilePart, MessageSink, Value, file_of_part};
 
 /// What a record tells of a file, beside the transaction that carried it.
 struct Facts<'f> {
@@ -64,7 +63,7 @@ impl<S: MessageSink> Turn<'_, S> {
     }
 
     /// `left_out`: files beyond the limit of one form.
-    pub(super) fn write_form_files(&mut self, files: Vec<FormFile>, left_out: u64) {
+    pub(super) fn write_form_files(&mut self, files: Vec<CarriedFile>, left_out: u64) {
         self.pools.losses.count(Loss::HttpFormFiles, left_out);
         for mut file in files {
             let is_refused = self.options.bodies.files && !file.is_file;
@@ -94,12 +93,14 @@ impl<S: MessageSink> Turn<'_, S> {
     }
 
     /// For the transaction's own record.
-    fn keep_form_file(&mut self, file: &FormFile) {
+    fn keep_form_file(&mut self, file: &CarriedFile) {
         let shard = self.queue.shard;
         let Some(transaction) = self.pools.transactions.get_mut(self.mine.transaction) else {
             return;
         };
-        let begin = [file.nth, media_number(file.media_type())];
+        let (_, nth) = file_of_part(file.number);
+        let nth = u8::try_from(nth).unwrap_or(u8::MAX);
+        let begin = [nth, media_number(file.media_type())];
         let (texts, list) = (&mut self.pools.texts, &mut transaction.form_files);
         if !texts.append_item(list, shard, &[&begin, &file.name]) {
             self.pools.losses.count(Loss::HttpTexts, 1);
