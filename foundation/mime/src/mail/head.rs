@@ -52,6 +52,9 @@ pub(super) enum Kind<'h> {
     Multipart(Cow<'h, [u8]>, bool),
     /// A message with a head of its own.
     Message,
+    /// One that is said to be coded, which no message may be (RFC 2046 §5.2.1): its first line shows
+    /// whether it is.
+    CodedMessage,
     /// Anything else.
     Leaf,
 }
@@ -179,9 +182,9 @@ fn kind<'h>(value: &[u8], encoding: Encoding) -> Kind<'h> {
         let behind = value.get(name.len());
         begins(name) && behind.is_none_or(|byte| matches!(byte, b';' | b' ' | b'\t'))
     });
-    // RFC 2046 §5.2.1: such a message is not coded. What is coded all the same is a file.
-    match is_message && encoding == Encoding::Identity {
-        true => Kind::Message,
-        false => Kind::Leaf,
+    match (is_message, encoding) {
+        (true, Encoding::Base64) => Kind::CodedMessage,
+        (true, Encoding::Identity | Encoding::QuotedPrintable) => Kind::Message,
+        (false, _) => Kind::Leaf,
     }
 }

@@ -17,7 +17,7 @@ mod transfer;
 
 use crate::BOUNDARY_MAX;
 use head::{FIELDS_MAX, Head, Kind};
-use memchr::memchr;
+use memchr::{memchr, memchr2};
 use transfer::{Decoder, Encoding};
 
 /// Multiparts within each other; one that is deeper is told as a part that is not divided.
@@ -94,6 +94,9 @@ pub struct Mail {
     count: u64,
     /// The beginning of a line that may be a delimiter.
     line: Vec<u8>,
+    /// The first bytes of what may be a message, and the name that it has as a file.
+    first: Vec<u8>,
+    name: Option<Vec<u8>>,
     /// The next byte is the first of a line.
     is_line_start: bool,
     held: Held,
@@ -112,6 +115,8 @@ struct Boundary {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     Head,
+    /// The first line of what is a message with a head, or base64.
+    Peek,
     /// Content of a part.
     Content,
     /// Before the first delimiter of a multipart, or behind the last one: for nobody.
@@ -151,6 +156,8 @@ impl Default for Mail {
             decoder: Decoder::Identity,
             count: 1,
             line: Vec::new(),
+            first: Vec::new(),
+            name: None,
             is_line_start: true,
             held: Held::Nothing,
             is_part: false,
@@ -168,6 +175,8 @@ impl Mail {
         boundaries
             .saturating_add(FIELDS_MAX)
             .saturating_add(LINE_MAX.saturating_mul(2))
+            .saturating_add(PEEK_MAX.saturating_mul(2))
+            .saturating_add(NAME_MAX)
     }
 
     /// How many entities there were, with those that hold others.
@@ -190,6 +199,8 @@ impl Mail {
                     self.candidate(rest, parts)
                 }
                 Place::Head => self.read_head(rest, parts),
+                Place::Peek if may_delimit && self.first.is_empty() => self.candidate(rest, parts),
+                Place::Peek => self.peek(rest, parts),
                 Place::Content | Place::Between if may_delimit && self.is_line_start => {
                     self.candidate(rest, parts)
                 }
@@ -206,6 +217,10 @@ impl Mail {
             // Nobody knows what the entity is.
             Place::Head if self.boundaries.is_empty() => self.place = Place::Over,
             Place::Head => self.place = Place::Between,
+            Place::Peek => {
+                self.peeked(false, parts);
+                return self.gap(len, parts);
+            }
             Place::Content => {
                 self.flush(parts);
                 let missing = self.decoder.gap(len, &mut |made| parts.content(made));
@@ -225,6 +240,9 @@ impl Mail {
         } else {
             self.line = line;
             self.no_delimiter(parts);
+        }
+        if self.place == Place::Peek {
+            self.peeked(false, parts);
         }
         if self.place == Place::Content {
             self.flush(parts);
@@ -294,6 +312,7 @@ impl Mail {
         while !rest.is_empty() {
             rest = match self.place {
                 Place::Head => self.read_head(rest, parts),
+                Place::Peek => self.peek(rest, parts),
                 _ => self.through_line_end(rest, parts),
             };
         }
@@ -303,6 +322,9 @@ impl Mail {
 
     /// A delimiter: what is inside of its multipart is over.
     fn delimited(&mut self, level: usize, is_last: bool, parts: &mut impl MailParts) {
+        if self.place == Place::Peek {
+            self.peeked(false, parts);
+        }
         if self.place == Place::Content {
             self.end_part(true, parts);
         }
@@ -351,6 +373,11 @@ impl Mail {
         let said = head.said(in_digest);
         match said.kind {
             Kind::Message => self.begin_entity(),
+            Kind::CodedMessage => {
+                let name = said.name.as_deref();
+                self.name = name.map(|name| name.get(..NAME_MAX).unwrap_or(name).to_vec());
+                self.place = Place::Peek;
+            }
             Kind::Multipart(boundary, is_digest) if self.enter(&boundary, is_digest, parts) => {
                 self.place = Place::Between;
             }
@@ -358,6 +385,38 @@ impl Mail {
         }
         self.head = head;
         self.head.clear();
+    }
+
+    /// Reads the first line of what may be a message: base64 has no colon.
+    fn peek<'b>(&mut self, bytes: &'b [u8], parts: &mut impl MailParts) -> &'b [u8] {
+        let room = PEEK_MAX.saturating_sub(self.first.len());
+        let near = bytes.get(..room).unwrap_or(bytes);
+        let end = memchr2(b':', b'\n', near);
+        let len = end.map_or(near.len(), |end| end.saturating_add(1));
+        let (more, rest) = bytes.split_at_checked(len).unwrap_or((bytes, &[]));
+        self.first.extend_from_slice(more);
+        if end.is_some() || self.first.len() >= PEEK_MAX {
+            self.peeked(self.first.last() == Some(&b':'), parts);
+        }
+        rest
+    }
+
+    /// It is known what it is: what was read of it is the beginning.
+    fn peeked(&mut self, is_message: bool, parts: &mut impl MailParts) {
+        let first = core::mem::take(&mut self.first);
+        let name = self.name.take();
+        if is_message {
+            self.begin_entity();
+        } else {
+            self.begin_part(Encoding::Base64, name.as_deref(), parts);
+        }
+        let mut rest = first.as_slice();
+        while !rest.is_empty() {
+            rest = match self.place {
+                Place::Head => self.read_head(rest, parts),
+                _ => self.through_line_end(rest, parts),
+            };
+        }
     }
 
     /// A multipart begins; false if it cannot be divided.
@@ -447,6 +506,13 @@ impl Mail {
 
 /// The longest line that is a delimiter: two hyphens, a boundary, two hyphens.
 const LINE_MAX: usize = BOUNDARY_MAX.saturating_add(4);
+
+/// The longest name of a field that is looked for in front of a message. RFC 5322 §2.1.1: a line has
+/// 78 bytes.
+const PEEK_MAX: usize = 78;
+
+/// Bytes of a file's name that wait with that line.
+const NAME_MAX: usize = 512;
 
 #[cfg(test)]
 mod tests;

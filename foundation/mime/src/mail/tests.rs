@@ -114,6 +114,27 @@ fn entities_are_nested() {
     );
 }
 
+/// RFC 2045 §6.4: a message is not coded, whatever its head says; what is coded all the same is a
+/// file. Groups behind a padded one are decoded, as receivers do.
+#[test]
+fn coded_messages_are_told_apart() {
+    let head = "Content-Type: message/rfc822; name=m\nContent-Transfer-Encoding: base64\n\n";
+    let inner = "Content-Disposition: attachment; filename=in\n\nplain\n";
+    check(&format!("{head}{inner}"), &["2 in:plain\\r\\n", "whole"]);
+    check(&format!("{head}TkE6\n"), &["1 m:NA:", "whole"]);
+    check(&format!("{head}\n"), &["1 m:", "whole"]);
+    let long = "YWJj".repeat(30);
+    let expected = format!("1 m:{}", "abc".repeat(30));
+    check(
+        &format!("{head}{long}:\n"),
+        &[&expected, "! Base64", "whole"],
+    );
+    check(
+        "Content-Transfer-Encoding: base64\n\nNA=\n=Mg\n==\n",
+        &["1 -:42", "! Base64", "whole"],
+    );
+}
+
 /// What goes on without end has a limit, and is named.
 #[test]
 fn what_is_odd_is_told_once() {
@@ -126,7 +147,7 @@ fn what_is_odd_is_told_once() {
             "2 -:abcdef",
             "! Base64",
             "whole",
-            "3 -:ab",
+            "3 -:abab",
             "! Base64",
             "whole",
             "4 -:abc",
@@ -191,6 +212,7 @@ const LINES: &[&str] = &[
     "Content-Type: multipart/mixed; boundary=b",
     "Content-Type: multipart/mixed; boundary=\"b--\"",
     "Content-Type: message/rfc822",
+    "Content-Type: message/rfc822; name=m",
     "Content-Transfer-Encoding: base64",
     "Content-Transfer-Encoding: quoted-printable",
     "Content-Disposition: attachment; filename=a",

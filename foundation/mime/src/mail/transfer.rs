@@ -80,14 +80,15 @@ impl Decoder {
     }
 }
 
-/// RFC 2045 §6.8. Bytes that are none of the alphabet are ignored, as it says.
+/// RFC 2045 §6.8. Bytes that are none of the alphabet are ignored, as it says. Groups may follow a
+/// padded one: where several contents were put together, receivers decode them all.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Base64 {
     bits: u32,
     /// Characters of the current group of four.
     count: u8,
-    /// A pad was seen: the content is over.
-    is_over: bool,
+    /// A padded group was seen, which should be the last one.
+    is_padded: bool,
     /// Ignores everything up to a line end: behind a gap nobody knows where a group begins, but
     /// lines are made of whole groups.
     is_lost: bool,
@@ -97,71 +98,65 @@ impl Base64 {
     fn push(&mut self, bytes: &[u8], out: &mut impl FnMut(&[u8])) -> bool {
         let mut is_valid = true;
         for piece in bytes.chunks(PIECE) {
+            // Two characters may make a byte, and four make three.
             let mut made = [0; PIECE];
             let mut len = 0usize;
             for &byte in piece {
-                let Some(three) = self.character(byte, &mut is_valid) else {
-                    continue;
-                };
-                if let Some(place) = made.get_mut(len..len.saturating_add(3)) {
-                    place.copy_from_slice(&three);
-                    len = len.saturating_add(3);
+                let (group, count) = self.character(byte, &mut is_valid);
+                let group = group.get(..count).unwrap_or_default();
+                if let Some(place) = made.get_mut(len..len.saturating_add(count)) {
+                    place.copy_from_slice(group);
+                    len = len.saturating_add(count);
                 }
             }
             out(made.get(..len).unwrap_or_default());
-            if self.count > 0 && self.is_over {
-                self.leftover(out);
-            }
         }
         is_valid
     }
 
-    /// The next character: three bytes if a group is complete.
+    /// The next character: the bytes of its group, and how many there are, if it completes one.
     #[inline]
-    fn character(&mut self, byte: u8, is_valid: &mut bool) -> Option<[u8; 3]> {
+    fn character(&mut self, byte: u8, is_valid: &mut bool) -> ([u8; 3], usize) {
         let value = VALUES.get(usize::from(byte)).copied().unwrap_or(OTHER);
-        if value >= PAD {
-            match value {
-                BLANK => self.is_lost &= byte != b'\n',
-                _ if self.is_lost => {}
-                // A pad completes a group of two or three characters.
-                PAD if self.count >= 2 => self.is_over = true,
-                PAD if self.is_over => {}
-                _ => *is_valid = false,
+        match value {
+            BLANK => self.is_lost &= byte != b'\n',
+            _ if self.is_lost => {}
+            PAD if self.count >= 2 => {
+                self.is_padded = true;
+                return self.leftover();
             }
-            return None;
+            PAD if self.is_padded && self.count == 0 => {}
+            PAD | OTHER => *is_valid = false,
+            _ => {
+                *is_valid &= !self.is_padded;
+                self.bits = self.bits << 6 | u32::from(value);
+                self.count = self.count.wrapping_add(1);
+                if self.count == 4 {
+                    let [_, one, two, three] = self.bits.to_be_bytes();
+                    (self.count, self.bits) = (0, 0);
+                    return ([one, two, three], 3);
+                }
+            }
         }
-        if self.is_over || self.is_lost {
-            // RFC 2045 §6.8: padding stands at the very end.
-            *is_valid &= self.is_lost;
-            return None;
-        }
-        self.bits = self.bits << 6 | u32::from(value);
-        self.count = self.count.wrapping_add(1);
-        if self.count < 4 {
-            return None;
-        }
-        self.count = 0;
-        let [_, one, two, three] = self.bits.to_be_bytes();
-        self.bits = 0;
-        Some([one, two, three])
+        ([0; 3], 0)
     }
 
     /// The bytes of an incomplete group.
-    fn leftover(&mut self, out: &mut impl FnMut(&[u8])) {
-        let bits = self.bits << (24u32.saturating_sub(u32::from(self.count).saturating_mul(6)));
-        let [_, one, two, _] = bits.to_be_bytes();
-        match self.count {
-            2 => out(&[one]),
-            3 => out(&[one, two]),
-            _ => {}
-        }
+    fn leftover(&mut self) -> ([u8; 3], usize) {
+        let missing = 24u32.saturating_sub(u32::from(self.count).saturating_mul(6));
+        let [_, one, two, _] = self.bits.wrapping_shl(missing).to_be_bytes();
+        let count = usize::from(self.count).saturating_sub(1);
         (self.count, self.bits) = (0, 0);
+        ([one, two, 0], count)
     }
 
     fn finish(&mut self, out: &mut impl FnMut(&[u8])) -> bool {
         let is_whole = self.count == 0;
-        self.leftover(out);
+        let (group, count) = self.leftover();
+        let made = group.get(..count).unwrap_or_default();
+        if !made.is_empty() {
+            out(made);
+        }
         is_whole
     }
 
