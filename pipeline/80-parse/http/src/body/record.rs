@@ -183,6 +183,7 @@ impl<S: MessageSink> Turn<'_, S> {
             status: http.status_code,
             redirect: http.location,
             response_wire_len: http.response_wire_len,
+            ..FileRecord::UNSET
         };
         let time = self.mine.began;
         self.sink.message(&FILES, time, &record.values());
