@@ -52,8 +52,8 @@ pub(super) enum Kind<'h> {
     Multipart(Cow<'h, [u8]>, bool),
     /// A message with a head of its own.
     Message,
-    /// One that is said to be coded, which no message may be (RFC 2046 §5.2.1): its first line shows
-    /// whether it is.
+    /// One that is said to be coded, which no message may be (RFC 2046 §5.2.1): its first line
+    /// shows whether it is.
     CodedMessage,
     /// Anything else.
     Leaf,

@@ -507,8 +507,8 @@ impl Mail {
 /// The longest line that is a delimiter: two hyphens, a boundary, two hyphens.
 const LINE_MAX: usize = BOUNDARY_MAX.saturating_add(4);
 
-/// The longest name of a field that is looked for in front of a message. RFC 5322 §2.1.1: a line has
-/// 78 bytes.
+/// The longest name of a field that is looked for in front of a message. RFC 5322 §2.1.1: a line
+/// has 78 bytes.
 const PEEK_MAX: usize = 78;
 
 /// Bytes of a file's name that wait with that line.
