@@ -126,14 +126,11 @@ mod tests {
     /// Parsers number files; records have their identifiers, in lists as alone.
     #[test]
     fn files_in_lists_have_identifiers() {
-        static SCHEMA: MessageSchema = MessageSchema::new(
-            "m",
-            "",
-            &[
-                MessageColumn::new("counts", "", Kind::CountList, ""),
-                MessageColumn::new("fuids", "", Kind::FileIds, ""),
-            ],
-        );
+        const COLUMNS: &[MessageColumn] = &[
+            MessageColumn::new("counts", "", Kind::CountList, ""),
+            MessageColumn::new("fuids", "", Kind::FileIds, ""),
+        ];
+        static SCHEMA: MessageSchema = MessageSchema::new("m", "", COLUMNS);
         let list = Value::List(&[Value::Count(3), Value::Count(5)]);
         let named = |number| Value::File(FileId::of(Uid(7), number));
         let lists = file_lists(&SCHEMA, &[list, list], Uid(7));
