@@ -114,12 +114,12 @@ pub(crate) fn lower(
 /// Where tokens are a mail's lines.
 fn content(read: &GrammarSource) -> Result<Vec<ContentIn>, Failure> {
     let mut content = Vec::new();
-    for (stuffed, conditions) in &read.declarations.content {
-        for (nth, (name, at)) in conditions.iter().enumerate() {
+    for declared in &read.declarations.content {
+        for (nth, (name, at)) in declared.conditions.iter().enumerate() {
             content.push(ContentIn {
                 condition: condition(read, name, *at)?,
                 begins: nth == 0,
-                stuffed: *stuffed,
+                stuffed: declared.stuffed,
             });
         }
     }

@@ -36,11 +36,19 @@ pub(crate) struct Declarations {
     pub(crate) resync: Option<(String, usize)>,
     /// Where to, from where.
     pub(crate) resync_in: Vec<[(String, usize); 2]>,
-    /// Of each line: the conditions of a mail, the first first, and the byte that is doubled.
-    pub(crate) content: Vec<(Option<u8>, Vec<(String, usize)>)>,
+    pub(crate) content: Vec<ContentDeclaration>,
     pub(crate) token_len_max: Option<u32>,
     pub(crate) locals: Vec<FieldDeclaration>,
     pub(crate) messages: Vec<MessageDeclaration>,
+}
+
+/// Where tokens are lines of a mail.
+#[derive(Debug)]
+pub(crate) struct ContentDeclaration {
+    /// The byte that is doubled where it begins a line.
+    pub(crate) stuffed: Option<u8>,
+    /// The start conditions: a mail begins in the first.
+    pub(crate) conditions: Vec<(String, usize)>,
 }
 
 /// A field.
@@ -159,7 +167,10 @@ fn content(cursor: &mut Cursor<'_>, into: &mut Declarations) -> Result<(), Failu
         conditions.push(named(cursor, "a start condition's name")?);
         cursor.skip_blanks();
     }
-    into.content.push((stuffed, conditions));
+    into.content.push(ContentDeclaration {
+        stuffed,
+        conditions,
+    });
     Ok(())
 }
 
