@@ -95,6 +95,7 @@ const REPORTS: &[&str] = &[
     ".is_none(), \"fix_",
     "(flaws.",
     " => \"dns_",
+    "(MailFlaw::",
     "anomalies: Borrowed(",
 ];
 

@@ -17,12 +17,12 @@ const FLOORS: &[(&str, f64, f64)] = &[
     ("dns", 89.0, 100.0),
     ("ssl", 100.0, 99.4),
     ("files", 75.0, 87.0),
-    ("smtp", 88.0, 94.0),
+    ("smtp", 94.0, 94.0),
     ("sip", 100.0, 98.4),
     ("weird", 13.0, 100.0),
     ("tunnel", 93.0, 100.0),
     ("quic", 87.0, 97.0),
-    ("redis", 98.0, 96.6),
+    ("redis", 98.0, 97.4),
 ];
 
 const IDENTIFIERS: &[&str] = &["orig_fuids", "resp_fuids", "fuids", "parent_fuid"];

@@ -7,8 +7,8 @@ use crate::read::{
 };
 use crate::statements::Statements;
 use flowpin_lexer::{
-    Condition, FieldKind, Grammar, GrammarField, GrammarMessage, Identify, Parts, Program, Start,
-    Table,
+    Condition, ContentIn, FieldKind, Grammar, GrammarField, GrammarMessage, Identify, Parts,
+    Program, Start, Table,
 };
 use flowpin_record::{Kind, Logs, MessageColumn, MessageSchema};
 use std::borrow::Cow;
@@ -58,6 +58,7 @@ pub(crate) fn lower(
         Ok((of(from)?, of(to)?))
     });
     let resync_in = resync_in.collect::<Result<Vec<_>, Failure>>()?;
+    let content = content(read)?;
     let begin = |declared: &Option<(String, usize)>| match declared {
         Some((name, at)) => condition(read, name, *at),
         None => Ok(0),
@@ -94,6 +95,7 @@ pub(crate) fn lower(
         begin: [begin(&declared.client)?, begin(&declared.server)?],
         answers,
         resync: resync_in.into(),
+        content: content.into(),
         program: Program {
             tokens: tells_tokens(read).then_some(0),
             operations: statements.operations.into(),
@@ -107,6 +109,21 @@ pub(crate) fn lower(
         },
         tokens: statements.tokens.into_iter().map(Cow::Owned).collect(),
     })
+}
+
+/// Where tokens are a mail's lines.
+fn content(read: &GrammarSource) -> Result<Vec<ContentIn>, Failure> {
+    let mut content = Vec::new();
+    for declared in &read.declarations.content {
+        for (nth, (name, at)) in declared.conditions.iter().enumerate() {
+            content.push(ContentIn {
+                condition: condition(read, name, *at)?,
+                begins: nth == 0,
+                stuffed: declared.stuffed,
+            });
+        }
+    }
+    Ok(content)
 }
 
 /// A rule's statements; those of a later rule if it says `|`.
@@ -288,7 +305,9 @@ fn kind(kind: FieldKind) -> Kind {
     match kind {
         FieldKind::Text => Kind::Text,
         FieldKind::Count => Kind::Count,
+        FieldKind::Flag => Kind::Bool,
         FieldKind::List => Kind::TextList,
+        FieldKind::Files => Kind::FileIds,
     }
 }
 

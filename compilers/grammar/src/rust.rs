@@ -88,6 +88,7 @@ pub fn as_rust(grammar: &Grammar, name: &str, from: &str, has_straight: bool) ->
     out.field("begin", &plain(&grammar.begin));
     out.field("answers", &plain(&grammar.answers));
     out.field("resync", &format!("Borrowed(&{:?})", grammar.resync));
+    out.list("content", &grammar.content, plain);
     out.line("program: Program {");
     out.list("operations", &program.operations, operation);
     out.list("fields", &program.fields, |field| {

@@ -105,6 +105,8 @@ impl<'a> Statements<'a> {
                 Op::BeforeText(number(&mut self.texts, text.clone(), *at)?)
             }
             ("between", [Byte(begin, _), Byte(end, _)]) => Op::Between(*begin, *end),
+            ("from_last", [Byte(byte, _)]) => Op::FromLast(*byte),
+            ("content_over", []) => Op::ContentOver,
             ("capture", [field]) => {
                 Op::Capture(self.field(field, &[FieldKind::Text, FieldKind::List])?)
             }
@@ -124,8 +126,13 @@ impl<'a> Statements<'a> {
                 Op::Set(field, number(&mut self.texts, text.clone(), *at)?)
             }
             ("set", [field, Number(value, false, _)]) => {
-                Op::SetNumber(self.field(field, &[FieldKind::Count])?, *value)
+                let kinds = &[FieldKind::Count, FieldKind::Flag];
+                Op::SetNumber(self.field(field, kinds)?, *value)
             }
+            ("copy", [to, from]) => Op::Copy(
+                self.field(to, &[FieldKind::Text])?,
+                self.field(from, &[FieldKind::Text])?,
+            ),
             ("increment", [field]) => Op::Increment(self.field(field, &[FieldKind::Count])?),
             ("number", [field]) => self.number(field, 10, 0, u64::MAX)?,
             ("number", [field, Number(base @ 2..=36, false, _)]) => {
@@ -349,5 +356,11 @@ fn small(value: u64, at: usize) -> Result<u16, Failure> {
     u16::try_from(value).map_err(|_| Failure::new(at, "a number of at most 65535 is expected"))
 }
 
-const ANY_KIND: &[FieldKind] = &[FieldKind::Text, FieldKind::Count, FieldKind::List];
+const ANY_KIND: &[FieldKind] = &[
+    FieldKind::Text,
+    FieldKind::Count,
+    FieldKind::Flag,
+    FieldKind::List,
+    FieldKind::Files,
+];
 const NAMES_MAX: u16 = 8192;

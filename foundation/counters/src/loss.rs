@@ -164,6 +164,22 @@ losses! {
     /// Connections of a grammar's protocol not followed because their shard reached its limit.
     TextConnections = "text_connections", "connection",
         "of protocols with grammars not parsed, too many at once";
+    /// Mails whose parts were not read.
+    MailBodies = "mail_bodies", "mail",
+        "whose parts were not read for lack of memory: raise --memory";
+    /// Parts of mails without a record.
+    MailParts = "mail_parts", "file", "of mails not reported: more than 64 in one mail";
+    /// Parts of mails that were not divided.
+    MailNested = "mail_nested", "multipart",
+        "of mails taken for one file: more than 8 within each other";
+    /// Heads of parts of mails that were not read to the end.
+    MailHeads = "mail_heads", "head", "of parts of mails read in part: longer than the limit";
+    /// Files of mails that were not written.
+    MailFiles = "mail_files", "file",
+        "of mails reported but not extracted: more than the limit of a run";
+    /// Bytes of files of mails that were not written.
+    MailFileBytes = "mail_file_bytes", "byte",
+        "of files of mails not extracted: beyond the limits of a file or a run";
     /// Texts captured by a grammar that were cut or not kept.
     TextMemory = "text_memory", "text",
         "captured by grammars cut or omitted: longer than the limit, or no memory";

@@ -30,6 +30,9 @@ impl<S: Sink> Scan<'_, S> {
         self.texts.append(self.saved, self.shard, text, len_max);
         self.saved.state = walked.state;
         self.saved.token_len = len_before.saturating_add(text.len() as u64);
+        if self.saved.token_len > len_max as u64 {
+            self.overflow(len_before, text);
+        }
         if !walked.is_over {
             return bytes.len();
         }
@@ -42,6 +45,17 @@ impl<S: Sink> Scan<'_, S> {
         }
         // What is behind the token in this segment comes next.
         self.split_held(classifier, len_before).unwrap_or(0)
+    }
+
+    /// Tells the bytes of a segment that are beyond the limit of the token that they belong to, of
+    /// which there were `len_before` bytes before.
+    #[cold]
+    pub(crate) fn overflow(&mut self, len_before: u64, text: &[u8]) {
+        let room = (self.scanner.token_len_max as u64).checked_sub(len_before);
+        let held = room.map(|_| self.texts.held(self.saved));
+        let room = room.and_then(|room| usize::try_from(room).ok());
+        let beyond = text.get(room.unwrap_or(0)..).unwrap_or_default();
+        self.sink.overflow(held, beyond);
     }
 
     /// Tells all that is held as one token.

@@ -59,7 +59,8 @@ mod words;
 
 pub use cursor::{Cursor, Straight};
 pub use program::{
-    Direction, FieldId, FieldKind, Grammar, GrammarField, GrammarMessage, Identify, Op, Program,
+    ContentIn, Direction, FieldId, FieldKind, Grammar, GrammarField, GrammarMessage, Identify, Op,
+    Program,
 };
 pub use saved::Saved;
 pub use scanner::Scanner;

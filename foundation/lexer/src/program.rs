@@ -24,8 +24,21 @@ pub struct Grammar {
     /// Where a direction goes on after missing bytes, by where it was, and keeps what it captured;
     /// elsewhere it begins anew ([`crate::Parts::resync`]).
     pub resync: Cow<'static, [(Condition, Condition)]>,
+    /// Where the tokens of a direction are parts of a mail.
+    pub content: Cow<'static, [ContentIn]>,
     /// What the actions do.
     pub program: Program,
+}
+
+/// A start condition whose tokens are lines of a mail (RFC 5322), or of any text of that form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ContentIn {
+    /// The condition.
+    pub condition: Condition,
+    /// A mail begins there: in the others it goes on only.
+    pub begins: bool,
+    /// Lines that begin with this byte have it once more than the mail has (RFC 5321 §4.5.2).
+    pub stuffed: Option<u8>,
 }
 
 impl Grammar {
@@ -80,8 +93,12 @@ pub enum FieldKind {
     Text,
     /// A number.
     Count,
+    /// Whether something is so: a number that is 0 if not.
+    Flag,
     /// Texts, in order.
     List,
+    /// The files that the message carries.
+    Files,
 }
 
 /// A kind of message.
@@ -136,6 +153,8 @@ pub enum Op {
     Between(u8, u8),
     /// The same with these two bytes.
     BetweenWith(u8, u8),
+    /// The window begins with the last such byte of it; empty if there is none.
+    FromLast(u8),
     /// The field is the window.
     Capture(FieldId),
     /// The field is the window's lines, each without blanks at its ends, joined by one blank; of a
@@ -150,6 +169,8 @@ pub enum Op {
     Set(FieldId, u16),
     /// The field is a constant number.
     SetNumber(FieldId, u64),
+    /// The first field, a text, is what the second one is.
+    Copy(FieldId, FieldId),
     /// The field is one more.
     Increment(FieldId),
     /// The field is as much more as another says.
@@ -258,6 +279,8 @@ pub enum Op {
         /// It ends.
         is_last: bool,
     },
+    /// The mail whose lines the direction's tokens are is over: the window is none of it.
+    ContentOver,
     /// The direction's field is unset.
     Clear(FieldId),
     /// All that the grammar does not keep are.

@@ -73,7 +73,7 @@ pub(crate) struct Scan<'a, S> {
     pub(crate) saved: &'a mut Saved,
     pub(crate) texts: &'a mut Texts,
     pub(crate) shard: u8,
-    sink: &'a mut S,
+    pub(crate) sink: &'a mut S,
 }
 
 impl<'a, S: Sink> Scan<'a, S> {
@@ -212,6 +212,9 @@ impl<'a, S: Sink> Scan<'a, S> {
         self.saved.token_condition = self.saved.condition;
         let len_max = self.scanner.token_len_max;
         self.texts.append(self.saved, self.shard, text, len_max);
+        if text.len() > len_max {
+            self.overflow(0, text);
+        }
     }
 
     /// A token that is not plainly what the walk went over: its length, and the answer to it.
@@ -220,6 +223,9 @@ impl<'a, S: Sink> Scan<'a, S> {
     fn rarely(&mut self, accept: u16, text: &[u8], start: u16) -> (usize, Then) {
         let scanned = text.len() as u64;
         if text.len() > self.scanner.token_len_max {
+            let limit = self.scanner.token_len_max;
+            let (within, beyond) = text.split_at_checked(limit).unwrap_or((text, &[]));
+            self.sink.overflow(Some(within), beyond);
             let then = self.tell_overlong(accept, text, scanned);
             return (text.len(), then);
         }

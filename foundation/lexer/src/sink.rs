@@ -43,6 +43,14 @@ pub trait Sink {
     /// A token. Its rule's own start condition has been begun already.
     fn token(&mut self, token: Token<'_>) -> Then;
 
+    /// Bytes of the token at hand that are beyond the limit, as they pass by: it is told later, and
+    /// shortened. `before`: with the first of them, those within the limit; empty if there was no
+    /// memory to keep them.
+    #[inline]
+    fn overflow(&mut self, before: Option<&[u8]>, bytes: &[u8]) {
+        let _ = (before, bytes);
+    }
+
     /// Bytes that [`Then::Skip`] asked to skip, as they pass by.
     #[inline]
     fn skipped(&mut self, bytes: &[u8]) {

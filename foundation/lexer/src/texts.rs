@@ -94,6 +94,12 @@ impl Texts {
         }
     }
 
+    /// What is kept of a token; empty if nothing is.
+    pub(crate) fn held(&self, saved: &Saved) -> &[u8] {
+        let slot = self.slots.get(saved.text);
+        slot.map_or(&[], |slot| self.bytes.get(&slot.text))
+    }
+
     /// The text of a token, whose memory is given back. [`Texts::give_back`] takes the vector back.
     pub(crate) fn take(&mut self, saved: &Saved) -> Vec<u8> {
         let mut taken = core::mem::take(&mut self.taken);

@@ -10,6 +10,7 @@
 mod alert;
 mod anomaly;
 mod app;
+mod columns;
 mod community_id;
 mod conn;
 mod conn_columns;
@@ -54,7 +55,7 @@ pub use lists::ValueLists;
 pub use locality::is_local;
 pub use message::{
     FilePart, MESSAGE_COLUMNS, MESSAGE_MEMBERS, MessageColumn, MessagePlace, MessageSchema,
-    MessageSink, Shown, file_of_part, part_number,
+    MessageSink, Shown, as_mail_file, file_of_part, mail_file, part_number,
 };
 pub use protocol::{eve_protocol_name, has_ports, zeek_protocol_name};
 pub use samples::Samples;

@@ -286,6 +286,13 @@ pub trait MessageSink {
         let _ = (to_server, name, size);
     }
 
+    /// A file that is over, whose parts [`file`](Self::file) has had: whether the client sent it,
+    /// its number, name and length. The message that carries it may follow much later. Only where
+    /// rules read it.
+    fn carried_file(&mut self, to_server: bool, number: u64, name: &Value<'_>, size: u64) {
+        let _ = (to_server, number, name, size);
+    }
+
     /// A part of a file that the connection carries, where files are to be kept.
     fn file(&mut self, part: FilePart<'_>) {
         let _ = part;
@@ -317,6 +324,24 @@ pub const fn file_of_part(number: u64) -> (u64, u64) {
 
 /// More than the numbers of files that are no parts have.
 const PART_SHIFT: u32 = 40;
+
+/// The number of a file of mails: which one of its connection, from 1, and whether the server sent
+/// it (1).
+pub const fn mail_file(nth: u64, side: u64) -> u64 {
+    OF_MAILS | (nth << 1 | side & 1) & (OF_MAILS - 1)
+}
+
+/// Of a file of mails: which one of its connection it is, and who sent it; none of any other.
+pub const fn as_mail_file(number: u64) -> Option<(u64, u64)> {
+    if number & !(OF_MAILS - 1) != OF_MAILS {
+        return None;
+    }
+    let own = number & (OF_MAILS - 1);
+    Some((own >> 1, own & 1))
+}
+
+/// More than the numbers of other files that are no parts have.
+const OF_MAILS: u64 = 1 << 38;
 
 impl FilePart<'_> {
     /// The file's number.

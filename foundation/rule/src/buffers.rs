@@ -358,7 +358,7 @@ pub static BUFFERS: &[Buffer] = &[
         (&["file_data"], &[]),
         ("", EITHER),
         BufferSource::File,
-        "A file that the connection carries, decoded: bodies of HTTP.",
+        "A file that the connection carries, decoded: bodies of HTTP, parts of mails.",
     ),
     of(
         "file.name",

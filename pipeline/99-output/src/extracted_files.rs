@@ -8,7 +8,7 @@
 use crate::FileError;
 use crate::appender::Appender;
 use flowpin_disk::{Existing, Reads, Refused, earlier};
-use flowpin_record::{FilePart, Uid, file_of_part};
+use flowpin_record::{FilePart, Uid, as_mail_file, file_of_part};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -121,11 +121,15 @@ impl Collected {
     }
 }
 
-/// A transaction has at most two bodies.
-const SIDES: [&str; 2] = ["request", "response"];
+/// A transaction has at most two bodies. Files of mails are numbered in their connection.
+const SIDES: [&str; 4] = ["request", "response", "mail", "reply"];
 
 fn name_of(uid: Uid, number: u64) -> String {
-    let [request, response] = SIDES;
+    let [request, response, mail, reply] = SIDES;
+    if let Some((nth, side)) = as_mail_file(number) {
+        let side = if side == 0 { mail } else { reply };
+        return format!("{uid}-{nth}-{side}");
+    }
     let (number, part) = file_of_part(number);
     let side = if number.is_multiple_of(2) {
         request
@@ -154,7 +158,7 @@ fn is_name(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{ExtractedFiles, is_name, name_of};
-    use flowpin_record::{FilePart, Uid, part_number};
+    use flowpin_record::{FilePart, Uid, mail_file, part_number};
 
     /// A link under a name that can be guessed is not followed, and a file there is not replaced;
     /// nor one that takes the place of an extracted file.
@@ -194,7 +198,8 @@ mod tests {
     /// Files of an earlier run are recognised by their names, and no other files are.
     #[test]
     fn names_are_recognised() {
-        for number in [0, 1, 7, part_number(6, 3), u64::MAX] {
+        let mails = [mail_file(1, 0), mail_file(u64::MAX, 1)];
+        for number in [0, 1, 7, part_number(6, 3), u64::MAX, mails[0], mails[1]] {
             assert!(is_name(&name_of(Uid(u64::MAX), number)));
         }
         for other in [

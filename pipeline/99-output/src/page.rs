@@ -160,14 +160,13 @@ both: `smtp,ssl`), Suricata's in `app_proto` (`tls`, `krb5`, `smb`), and ours in
 
 A file has an identifier of its own (`fuid`: `F` and eleven letters and digits), made of its
 connection's `uid` and its number there: `files` has it, and `http` in `orig_fuids` and
-`resp_fuids`, where bodies are examined. Mails have none, and that of `ftp` is unset.
+`resp_fuids`, `smtp` in `fuids`, where bodies are examined. That of `ftp` is unset.
 
 What Zeek's users expect of a name, where it says less than ours or something else, is in Zeek's
 logs only: names of oddities, targets with their `%XX` decoded, names in lower case, no ports, sizes
 or states of transports that Zeek does not know. They also have a row in `conn` for the UDP
 connection around a tunnel; in the other formats the record of the tunnel tells of it, so that sums
-over connections count no byte twice. An SMTP session that goes on as TLS before a mail has no
-record in `smtp`: its connection's `service` (`smtp,ssl`) and its TLS record tell of it.
+over connections count no byte twice. Zeek's `path` of `smtp` is not there.
 
 If a file cannot be written any further, it is cut back to its last whole record (Parquet: row
 group), the other files are ended properly, and the run fails with one line that says what to do.

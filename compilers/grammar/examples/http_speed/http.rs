@@ -685,6 +685,8 @@ Borrowed("CHUNK"),
 begin: [0, 0],
 answers: None,
 resync: Borrowed(&[]),
+content: Borrowed(&[
+]),
 program: Program {
 operations: Borrowed(&[
 ]),

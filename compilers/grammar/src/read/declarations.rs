@@ -7,6 +7,7 @@
 //!  %answers REPLY             where a direction stands between two answers
 //!  %resync LOST               where a direction goes on after missing bytes
 //!  %resync CUT BODY           the same of those that are missing in BODY
+//!  %content '.' FIELD BODY    tokens there are a mail's lines, in which dots are doubled
 //!  %limit token 4096          longer tokens are told shortened
 //!  %local length count        a field of no message
 //!  %message memcached "One command and its answer." {
@@ -35,9 +36,19 @@ pub(crate) struct Declarations {
     pub(crate) resync: Option<(String, usize)>,
     /// Where to, from where.
     pub(crate) resync_in: Vec<[(String, usize); 2]>,
+    pub(crate) content: Vec<ContentDeclaration>,
     pub(crate) token_len_max: Option<u32>,
     pub(crate) locals: Vec<FieldDeclaration>,
     pub(crate) messages: Vec<MessageDeclaration>,
+}
+
+/// Where tokens are lines of a mail.
+#[derive(Debug)]
+pub(crate) struct ContentDeclaration {
+    /// The byte that is doubled where it begins a line.
+    pub(crate) stuffed: Option<u8>,
+    /// The start conditions: a mail begins in the first.
+    pub(crate) conditions: Vec<(String, usize)>,
 }
 
 /// A field.
@@ -93,6 +104,7 @@ pub(super) fn read(
         b"server" => into.server = Some(named(cursor, "a start condition's name")?),
         b"answers" => into.answers = Some(named(cursor, "a start condition's name")?),
         b"resync" => resync(cursor, into)?,
+        b"content" => content(cursor, into)?,
         b"limit" => limit(cursor, into)?,
         b"local" => {
             if into.locals.len() >= FIELDS_MAX {
@@ -134,6 +146,31 @@ fn resync(cursor: &mut Cursor<'_>, into: &mut Declarations) -> Result<(), Failur
         into.resync_in.push([to.clone(), from]);
         cursor.skip_blanks();
     }
+    Ok(())
+}
+
+/// `'c' CONDITION …`: the byte may be missing.
+fn content(cursor: &mut Cursor<'_>, into: &mut Declarations) -> Result<(), Failure> {
+    let mut stuffed = None;
+    if cursor.eat(b"'") {
+        let at = cursor.at;
+        stuffed = cursor.peek().filter(|byte| byte.is_ascii_graphic());
+        cursor.at += 1;
+        if stuffed.is_none() || !cursor.eat(b"'") {
+            return Err(Failure::new(at, "one byte between ' is expected"));
+        }
+        cursor.skip_blanks();
+    }
+    let mut conditions = vec![named(cursor, "a start condition's name")?];
+    cursor.skip_blanks();
+    while !cursor.is_at_line_end() {
+        conditions.push(named(cursor, "a start condition's name")?);
+        cursor.skip_blanks();
+    }
+    into.content.push(ContentDeclaration {
+        stuffed,
+        conditions,
+    });
     Ok(())
 }
 
@@ -262,8 +299,13 @@ fn field(cursor: &mut Cursor<'_>) -> Result<FieldDeclaration, Failure> {
     let kind = match cursor.word(false) {
         b"text" => FieldKind::Text,
         b"count" => FieldKind::Count,
+        b"flag" => FieldKind::Flag,
         b"list" => FieldKind::List,
-        _ => return Err(Failure::new(kind_at, "text, count or list is expected")),
+        b"files" => FieldKind::Files,
+        _ => {
+            let text = "text, count, flag, list or files is expected";
+            return Err(Failure::new(kind_at, text));
+        }
     };
     cursor.skip_blanks();
     let is_kept = cursor.eat(b"kept");

@@ -205,6 +205,13 @@ impl<S: RecordSink> MessageSink for Outlet<'_, '_, S> {
         }
     }
 
+    fn carried_file(&mut self, to_server: bool, number: u64, name: &Value<'_>, size: u64) {
+        if let Some(tap) = &mut self.ledger.tap {
+            let transaction = self.numbering.of(Shown::InEvents);
+            tap.carried_file(to_server, number, (name, size), transaction);
+        }
+    }
+
     fn file(&mut self, part: FilePart<'_>) {
         // Rules examine bodies whole.
         let (_, nth) = file_of_part(part.number());

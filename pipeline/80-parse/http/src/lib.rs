@@ -64,4 +64,4 @@ pub use options::{BodyOptions, HttpOptions};
 pub use parser::Http;
 #[doc(hidden)]
 pub use scan::{head_fields, head_lines};
-pub use schema::{FILES, http as schema};
+pub use schema::http as schema;

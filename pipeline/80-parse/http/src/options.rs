@@ -1,5 +1,7 @@
 //! Options: limits of one connection or message, and the treatment of bodies.
 
+use flowpin_content::{HashOptions, QuotaOptions};
+
 /// Options of the parser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HttpOptions {
@@ -48,6 +50,23 @@ impl BodyOptions {
     /// Whether records have anything of what bodies hold.
     pub const fn any(&self) -> bool {
         self.decode || self.md5 || self.sha1 || self.sha256 || self.files
+    }
+
+    /// The hashes that records have.
+    pub(crate) const fn hashes(&self) -> HashOptions {
+        HashOptions {
+            md5: self.md5,
+            sha1: self.sha1,
+            sha256: self.sha256,
+        }
+    }
+
+    /// What one shard may write.
+    pub(crate) const fn quota(&self) -> QuotaOptions {
+        QuotaOptions {
+            files: self.shard_files_max,
+            bytes: self.shard_file_bytes_max,
+        }
     }
 
     /// Whether bodies are read at all.

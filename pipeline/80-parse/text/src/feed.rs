@@ -69,6 +69,23 @@ impl<S: MessageSink> Actor<'_, S> {
         });
     }
 
+    /// `len` bytes are missing: how many of them are a mail's.
+    pub(crate) fn content_missing(&mut self, saved: &Saved, len: u64) {
+        if self.extra.content.is_none() {
+            return;
+        }
+        let held = |saved: &Saved| match self.extra.has_overflowed {
+            // They have passed by.
+            true => 0,
+            false => saved.token_len(),
+        };
+        let missing = match (saved.skip_len(), &self.extra.fed) {
+            (0, _) => len.saturating_add(held(saved)),
+            (left, fed) => len.min(left).saturating_add(fed.as_ref().map_or(0, held)),
+        };
+        self.content_gap(missing);
+    }
+
     /// Drops the inner stream.
     pub(crate) fn drop_fed(&mut self) {
         if let (Some(texts), Some(fed)) = (&mut self.fed_texts, &mut self.extra.fed) {

@@ -43,7 +43,9 @@ fn record_into(
     let protocols = built_in();
     let count = u16::try_from(protocols.len()).unwrap_or(1);
     let budget = || Budget::new(shard_bytes);
-    let setup = ParserSetup::default().with_budgets(budget(), budget());
+    let mut setup = ParserSetup::default().with_budgets(budget(), budget());
+    // So that the parts of mails are read, too.
+    setup.files.md5 = true;
     let Ok(text) = Text::with_protocols(options, protocols, &setup) else {
         return log.messages;
     };

@@ -4,7 +4,8 @@
 //!  bytes ─► Scanner ─token─► actions ─► fields (of each direction)
 //!                               ├─ emit ───► record
 //!                               ├─ ask ────► question ─┐
-//!                               └─ answer ─────────────┴► record of both
+//!                               ├─ answer ─────────────┴► record of both
+//!                               └─ lines of a mail ─► mails ─► files, records of them
 //! ```
 //!
 //! Owns the captured fields of each connection, and the questions that wait for their answers.
@@ -36,6 +37,7 @@ mod feed;
 mod fields;
 mod fuzz;
 mod grammars;
+mod mails;
 mod memory;
 mod named;
 mod options;

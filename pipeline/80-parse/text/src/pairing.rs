@@ -27,6 +27,7 @@ impl<S: MessageSink> Actor<'_, S> {
     }
 
     pub(crate) fn ask(&mut self, message: u16, condition: Condition, times: u64) {
+        self.end_content(false);
         if self.extra.has_no_reply || times == 0 {
             return self.emit(message);
         }
@@ -39,6 +40,7 @@ impl<S: MessageSink> Actor<'_, S> {
             ..Asked::default()
         };
         if self.queue_question(asked) {
+            self.extra.told = self.extra.told.saturating_add(1);
             return self.clear();
         }
         *self.questions_lost = self.questions_lost.saturating_add(1);
@@ -46,6 +48,7 @@ impl<S: MessageSink> Actor<'_, S> {
         if !is_named(self.grammar, message) {
             self.extra.asked.leave_out();
         } else if self.emit_oldest() && self.queue_question(asked) {
+            self.extra.told = self.extra.told.saturating_add(1);
             return self.clear();
         }
         self.emit(message);
@@ -161,7 +164,9 @@ impl<S: MessageSink> Actor<'_, S> {
 
     /// Emits the fields of the other direction with an answer, although it has no question yet.
     pub(crate) fn answer_begun(&mut self, message: u16) {
+        self.end_content_of_peer();
         let peer = &mut self.peer.extra;
+        peer.told = peer.told.saturating_add(1);
         let time = peer.fields.begun.unwrap_or(self.at);
         let fields = [self.extra.fields, peer.fields];
         let fields = fields.map(|fields| fields.values(self.memory));
@@ -185,6 +190,7 @@ impl<S: MessageSink> Actor<'_, S> {
             peer.asked.answer_left_out();
             return;
         };
+        peer.told = peer.told.saturating_sub(1);
         let is_it = |next: &Question| next.asked.message == message;
         let target = match self.questions.find(&peer.asked, is_it) {
             Some(next) => {

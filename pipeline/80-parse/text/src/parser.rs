@@ -4,9 +4,11 @@ use crate::actions::{Actor, Extra, Shared, Side, emit_message};
 use crate::built_in::{Protocol, built_in};
 use crate::feed::Feeding;
 use crate::grammars::{grammars, protocols};
+use crate::mails::Mails;
 use crate::memory::Memory;
 use crate::options::TextOptions;
 use crate::questions::{NO_CONDITION, NO_MESSAGE, Questions};
+use flowpin_content::FILES;
 use flowpin_counters::{Loss, Losses};
 use flowpin_lexer::{Saved, Sink, Texts, Then};
 use flowpin_memory::{Pool, Slab};
@@ -55,7 +57,9 @@ impl Parser for Text {
     fn schemas(setup: &ParserSetup) -> Vec<&MessageSchema> {
         let all = grammars(setup).into_iter();
         let messages = all.flat_map(|grammar| grammar.program.messages.iter());
-        messages.map(|message| &message.schema).collect()
+        let own = messages.map(|message| &message.schema);
+        let files = setup.files.any().then_some(&FILES);
+        own.chain(files).collect()
     }
 
     fn names(setup: &ParserSetup) -> Vec<&str> {
@@ -158,6 +162,7 @@ impl Parser for Text {
             }
             let resync = saved.resync(&actor.grammar.resync);
             let to = resync.or(actor.grammar.table.parts().resync);
+            actor.content_missing(saved, len);
             let missed = len.saturating_add(saved.token_len());
             actor.extra.offset = actor.extra.offset.wrapping_add(missed);
             actor.feed_gap(len);
@@ -246,6 +251,7 @@ impl Parser for Text {
         let cut = cut.saturating_add(shared.fed_texts.lost().tokens);
         losses.count(Loss::TextMemory, cut.saturating_add(shared.memory.lost));
         losses.count(Loss::TextQuestions, shared.questions_lost);
+        losses.add(&shared.mails.losses);
         losses
     }
 }
@@ -274,6 +280,7 @@ impl Text {
                 texts: Texts::new(budget)?,
                 fed_texts: Texts::new(budget)?,
                 questions_lost: 0,
+                mails: Mails::new(setup),
                 options,
             },
         })
@@ -299,8 +306,10 @@ impl Text {
                 Some(bytes) => scanner.scan(saved, texts, shard, bytes, actor),
                 None => {
                     // An incomplete part of an inner stream ends as well, and is emitted.
+                    actor.extra.is_cut = actor.extra.feeding != Feeding::No;
                     actor.feed_ended();
                     scanner.finish(saved, texts, shard, actor);
+                    actor.end_content(false);
                 }
             }
         });
@@ -341,6 +350,8 @@ impl Text {
             questions: &mut shared.questions,
             questions_lost: &mut shared.questions_lost,
             options: &shared.options,
+            mails: &mut shared.mails,
+            shared_columns: &protocol.shared_columns,
             fed_texts: Some(&mut shared.fed_texts),
             shard: connection.shard,
             at,

@@ -76,6 +76,12 @@ pub(crate) fn before_text<'t>(text: &'t [u8], end: &[u8]) -> &'t [u8] {
     at.and_then(|at| text.get(..at)).unwrap_or(text)
 }
 
+/// The text from the last such byte on; empty if there is none.
+pub(crate) fn from_last(text: &[u8], byte: u8) -> &[u8] {
+    let at = memchr::memrchr(byte, text);
+    at.and_then(|at| text.get(at..)).unwrap_or_default()
+}
+
 /// The text between the first `begin` and the next `end`, both outside quoted strings (RFC 5322
 /// §3.2.4: a backslash quotes the next byte); all if there are none.
 pub(crate) fn between(text: &[u8], begin: u8, end: u8) -> &[u8] {
@@ -130,7 +136,9 @@ pub(crate) fn number(text: &[u8], base: u8) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{after, before, before_text, between, number, rest, trimmed, word, word_len};
+    use super::{
+        after, before, before_text, between, from_last, number, rest, trimmed, word, word_len,
+    };
 
     /// Windows never exceed the text, for any arguments.
     #[test]
@@ -145,6 +153,8 @@ mod tests {
         assert_eq!(after(b"From: <a>", b'<'), b"a>");
         assert_eq!(after(b"From", b'<'), b"From");
         assert_eq!(before(b"a;b", b';'), b"a");
+        assert_eq!(from_last(b"a.b.\n", b'.'), b".\n");
+        assert_eq!(from_last(b"a", b'.'), b"");
         assert_eq!(before_text(b"<a>;x=1;Tag=2", b";tag="), b"<a>;x=1");
         assert_eq!(before_text(b";ta", b";tag="), b";ta");
         assert_eq!(before_text(b"", b";tag="), b"");

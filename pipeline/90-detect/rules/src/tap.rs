@@ -55,6 +55,9 @@ pub(crate) enum Item {
     FileData(u64, Range<usize>),
     /// A value of what the client, or the server, sent.
     Sent(bool, BufferId, Range<usize>),
+    /// A file is over that a message carries which may follow later: whether the client sent it,
+    /// its number, and that of the message. Its name and length were said before.
+    Carried(bool, u64, u32),
     /// Something odd, by our name, and where what shows it was sent.
     Anomaly(&'static str, Option<bool>),
     Message {
@@ -175,6 +178,20 @@ impl Tap {
         let kept = self.keep(bytes);
         self.items
             .extend(kept.map(|kept| Item::FileData(number, kept)));
+    }
+
+    /// A file is over, of which the bytes came before: its name and length. Rules about files are
+    /// compared at once; `transaction` is the number of the mail that carries it.
+    pub fn carried_file(
+        &mut self,
+        to_server: bool,
+        number: u64,
+        (name, size): (&Value<'_>, u64),
+        transaction: u32,
+    ) {
+        self.named_file(to_server, name, size);
+        self.items
+            .push(Item::Carried(to_server, number, transaction));
     }
 
     /// A file of the message that follows: its name, and its length.

@@ -172,6 +172,22 @@ impl RecordSink for Formatter {
         let Some(ready) = self.schemas.get(number) else {
             return;
         };
+        let lists = match ready.lists_files {
+            true => message::file_lists(schema, values, place.uid),
+            false => Vec::new(),
+        };
+        let mut with_lists = Vec::new();
+        let values = if lists.is_empty() {
+            values
+        } else {
+            with_lists.extend_from_slice(values);
+            for (column, list) in &lists {
+                if let Some(value) = with_lists.get_mut(*column) {
+                    *value = Value::List(list);
+                }
+            }
+            with_lists.as_slice()
+        };
         let message = Message {
             ready,
             place,

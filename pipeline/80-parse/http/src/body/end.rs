@@ -1,9 +1,9 @@
 //! Missing bytes of bodies, and their end.
 
-use super::magic::number;
 use crate::anomaly::Anomaly;
 use crate::parser::turn::Turn;
 use crate::state::{NONE, Phase, Side};
+use flowpin_content::media_number;
 use flowpin_counters::Loss;
 use flowpin_record::{FilePart, MessageSink};
 
@@ -79,7 +79,7 @@ impl<S: MessageSink> Turn<'_, S> {
             if let Some(transaction) = transaction {
                 let [client, server] = &mut transaction.media;
                 let media = if self.to_server { client } else { server };
-                *media = number(body.media_type()).saturating_add(1);
+                *media = media_number(body.media_type()).saturating_add(1);
             }
             self.write_file_record(&mut body, is_whole, wire_len);
         }

@@ -11,14 +11,12 @@ mod begin;
 mod chunks;
 mod decoder;
 mod end;
-mod hashes;
 mod layers;
-pub(crate) mod magic;
 mod memory;
 mod outer;
+mod output;
 mod parts;
 mod pool;
-mod quota;
 mod record;
 mod state;
 #[cfg(test)]
@@ -34,7 +32,7 @@ use crate::parser::turn::Turn;
 use crate::state::{NONE, Phase};
 use flowpin_packet::Timestamp;
 use flowpin_record::{FilePart, MessageSink};
-use quota::FileOutput;
+use output::FileOutput;
 use state::{BodyState, STRIDE};
 use std::ops::ControlFlow;
 
@@ -268,7 +266,7 @@ impl<S: MessageSink> Output for FileOutput<'_, S> {
     }
 
     fn begin_part(&mut self, number: u64) -> bool {
-        let is_file = self.quota.begin(self.options);
+        let is_file = self.quota.begin(self.options.quota());
         if is_file {
             self.sink.file(FilePart::Begin(number));
         }
@@ -280,7 +278,7 @@ impl<S: MessageSink> Output for FileOutput<'_, S> {
     }
 
     fn part_missing(&mut self, number: u64, zeros: u64) {
-        let zeros = self.quota.take(zeros, self.options);
+        let zeros = self.quota.take(zeros, self.options.quota());
         self.sink.file(FilePart::Missing(number, zeros));
     }
 }
@@ -288,7 +286,7 @@ impl<S: MessageSink> Output for FileOutput<'_, S> {
 impl<S: MessageSink> FileOutput<'_, S> {
     /// Hands on the bytes of a file as far as the quota goes, and returns how many.
     fn hand_on(&mut self, number: u64, bytes: &[u8]) -> u64 {
-        let taken = self.quota.take(bytes.len() as u64, self.options);
+        let taken = self.quota.take(bytes.len() as u64, self.options.quota());
         let part = usize::try_from(taken)
             .ok()
             .and_then(|taken| bytes.get(..taken));

@@ -9,17 +9,14 @@
 //! no part is one, so that nothing is hidden behind a boundary that only some receivers find.
 
 use super::Output;
-use super::hashes::Hashers;
-use super::magic::{HEAD_LEN, media_type};
 use crate::options::BodyOptions;
+use flowpin_content::{CarriedFile, NAME_MAX};
 use flowpin_mime::{Multipart, Parts, field, parameter};
 use flowpin_packet::Timestamp;
 use flowpin_record::part_number;
 
 /// Files of one form; more are counted.
 const FILES_MAX: u64 = 64;
-/// Bytes of a file's name that are kept.
-const NAME_MAX: usize = 512;
 /// The memory of a form beside that of its body: the current part and its head.
 pub(super) const FORM_BYTES: u64 = 8 << 10;
 
@@ -43,30 +40,9 @@ struct Files {
     count: u64,
     /// Parts that name a file beyond [`FILES_MAX`].
     left_out: u64,
-    current: Option<FormFile>,
+    current: Option<CarriedFile>,
     /// Those that are over and were not yet taken: of one call.
-    over: Vec<FormFile>,
-}
-
-/// A part that names a file.
-#[derive(Debug)]
-pub(super) struct FormFile {
-    pub(super) number: u64,
-    /// Which of its form's files it is, from 1.
-    pub(super) nth: u8,
-    pub(super) name: Vec<u8>,
-    pub(super) hashers: Hashers,
-    head: [u8; HEAD_LEN],
-    head_len: u8,
-    pub(super) len: u64,
-    pub(super) missing: u64,
-    /// Bytes dropped by the shard's file quota.
-    pub(super) left_out: u64,
-    /// The sink gets its bytes.
-    pub(super) is_file: bool,
-    /// All of it was seen, and written if it is to be.
-    pub(super) is_whole: bool,
-    pub(super) times: [Timestamp; 2],
+    over: Vec<CarriedFile>,
 }
 
 impl Form {
@@ -118,7 +94,7 @@ impl Form {
     }
 
     /// The files that are over since the last call.
-    pub(super) fn take_over(&mut self) -> Vec<FormFile> {
+    pub(super) fn take_over(&mut self) -> Vec<CarriedFile> {
         core::mem::take(&mut self.files.over)
     }
 
@@ -158,35 +134,18 @@ impl Parts for Told<'_> {
         }
         files.count = files.count.saturating_add(1);
         let number = part_number(files.body, files.count);
-        files.current = Some(FormFile {
-            number,
-            nth: u8::try_from(files.count).unwrap_or(u8::MAX),
-            name: name.get(..NAME_MAX).unwrap_or(&name).to_vec(),
-            hashers: Hashers::new(&files.options),
-            head: [0; HEAD_LEN],
-            head_len: 0,
-            len: 0,
-            missing: 0,
-            left_out: 0,
-            is_file: files.options.files && self.output.begin_part(number),
-            is_whole: false,
-            times: [self.at; 2],
-        });
+        let hashes = files.options.hashes();
+        let mut file = CarriedFile::new(number, &name, hashes, self.at);
+        file.is_file = files.options.files && self.output.begin_part(number);
+        files.current = Some(file);
     }
 
     fn content(&mut self, bytes: &[u8]) {
         let Some(file) = &mut self.files.current else {
             return;
         };
-        let begin = usize::from(file.head_len);
-        for (place, &byte) in file.head.iter_mut().skip(begin).zip(bytes) {
-            *place = byte;
-            file.head_len = file.head_len.wrapping_add(1);
-        }
-        file.times[1] = self.at;
-        file.hashers.update(bytes);
+        file.put(bytes, self.at);
         let len = bytes.len() as u64;
-        file.len = file.len.saturating_add(len);
         if file.is_file {
             let taken = self.output.part(file.number, bytes);
             file.left_out = file.left_out.saturating_add(len.saturating_sub(taken));
@@ -197,19 +156,7 @@ impl Parts for Told<'_> {
         let Some(mut file) = self.files.current.take() else {
             return;
         };
-        file.is_whole = is_whole && file.missing == 0 && file.left_out == 0;
+        file.end(is_whole);
         self.files.over.push(file);
-    }
-}
-
-impl FormFile {
-    /// Whether the sink got any of its bytes.
-    pub(super) const fn is_stored(&self) -> bool {
-        self.is_file && self.left_out < self.len
-    }
-
-    /// The media type that its first bytes show.
-    pub(super) fn media_type(&self) -> Option<&'static str> {
-        media_type(self.head.get(..usize::from(self.head_len))?)
     }
 }

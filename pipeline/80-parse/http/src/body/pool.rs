@@ -2,11 +2,12 @@
 
 use super::Context;
 use super::layers::Encodings;
-use super::parts::{FORM_BYTES, Form, FormFile};
-use super::quota::{FileOutput, FileQuota};
+use super::output::FileOutput;
+use super::parts::{FORM_BYTES, Form};
 use super::state::BodyState;
 use crate::options::BodyOptions;
 use crate::state::NONE;
+use flowpin_content::{CarriedFile, FileQuota};
 use flowpin_memory::Budget;
 use flowpin_record::MessageSink;
 
@@ -98,7 +99,7 @@ impl Bodies {
             return false;
         };
         let quota = self.quotas.get_mut(usize::from(state.shard));
-        state.is_file = quota.is_some_and(|quota| quota.begin(&self.options));
+        state.is_file = quota.is_some_and(|quota| quota.begin(self.options.quota()));
         state.is_file
     }
 
@@ -139,7 +140,7 @@ impl Bodies {
             form.gap(len, zeros, context.output);
         }
         if open.file.is_file {
-            zeros = open.file.quota.take(zeros, open.file.options);
+            zeros = open.file.quota.take(zeros, open.file.options.quota());
         }
         open.charge();
         zeros
@@ -156,7 +157,7 @@ impl Bodies {
     }
 
     /// The files of a form that are over since the last call, and how many were left out.
-    pub(super) fn parts_over(&mut self, handle: u32) -> (Vec<FormFile>, u64) {
+    pub(super) fn parts_over(&mut self, handle: u32) -> (Vec<CarriedFile>, u64) {
         let state = self.states.get_mut(handle as usize);
         let form = state.and_then(|state| state.as_mut()?.form.as_mut());
         form.map_or((Vec::new(), 0), |form| {

@@ -1,18 +1,15 @@
 //! The record of a body that was decoded, hashed or written.
 
-use super::hashes::{Hashes, value};
-use super::magic::number;
-use super::parts::FormFile;
 use super::state::BodyState;
-use crate::options::BodyOptions;
 use crate::parser::Pools;
 use crate::parser::pairing::record;
 use crate::parser::turn::Turn;
-use crate::schema::{FILES, FileRecord, HttpRecord};
+use crate::schema::HttpRecord;
 use crate::state::Text;
+use flowpin_content::{CarriedFile, FILES, FileRecord, Hashes, hash_value, media_number};
 use flowpin_counters::Loss;
 use flowpin_packet::Timestamp;
-use flowpin_record::{FilePart, MessageSink, Value};
+use flowpin_record::{FilePart, MessageSink, Value, file_of_part};
 
 /// What a record tells of a file, beside the transaction that carried it.
 struct Facts<'f> {
@@ -66,7 +63,7 @@ impl<S: MessageSink> Turn<'_, S> {
     }
 
     /// `left_out`: files beyond the limit of one form.
-    pub(super) fn write_form_files(&mut self, files: Vec<FormFile>, left_out: u64) {
+    pub(super) fn write_form_files(&mut self, files: Vec<CarriedFile>, left_out: u64) {
         self.pools.losses.count(Loss::HttpFormFiles, left_out);
         for mut file in files {
             let is_refused = self.options.bodies.files && !file.is_file;
@@ -96,12 +93,14 @@ impl<S: MessageSink> Turn<'_, S> {
     }
 
     /// For the transaction's own record.
-    fn keep_form_file(&mut self, file: &FormFile) {
+    fn keep_form_file(&mut self, file: &CarriedFile) {
         let shard = self.queue.shard;
         let Some(transaction) = self.pools.transactions.get_mut(self.mine.transaction) else {
             return;
         };
-        let begin = [file.nth, number(file.media_type())];
+        let (_, nth) = file_of_part(file.number);
+        let nth = u8::try_from(nth).unwrap_or(u8::MAX);
+        let begin = [nth, media_number(file.media_type())];
         let (texts, list) = (&mut self.pools.texts, &mut transaction.form_files);
         if !texts.append_item(list, shard, &[&begin, &file.name]) {
             self.pools.losses.count(Loss::HttpTexts, 1);
@@ -139,7 +138,7 @@ impl<S: MessageSink> Turn<'_, S> {
                 http.response_wire_len = Value::Count(facts.wire_len);
             }
         }
-        let analyzers = analyzers(&self.options.bodies, facts.is_stored);
+        let analyzers = self.options.bodies.hashes().analyzers(facts.is_stored);
         let depth = transaction.map(|transaction| u64::from(transaction.depth));
         let state = if facts.is_whole {
             "CLOSED"
@@ -164,9 +163,9 @@ impl<S: MessageSink> Turn<'_, S> {
             overflow_bytes: Value::Count(facts.left_out),
             timedout: Value::Bool(false),
             parent_fuid: Value::Unset,
-            md5: value(hashes.md5.as_ref()),
-            sha1: value(hashes.sha1.as_ref()),
-            sha256: value(hashes.sha256.as_ref()),
+            md5: hash_value(hashes.md5.as_ref()),
+            sha1: hash_value(hashes.sha1.as_ref()),
+            sha256: hash_value(hashes.sha256.as_ref()),
             state: Value::Text(state),
             gaps: Value::Bool(facts.missing > 0),
             stored: Value::Bool(facts.is_stored),
@@ -184,22 +183,11 @@ impl<S: MessageSink> Turn<'_, S> {
             status: http.status_code,
             redirect: http.location,
             response_wire_len: http.response_wire_len,
+            ..FileRecord::UNSET
         };
         let time = self.mine.began;
         self.sink.message(&FILES, time, &record.values());
     }
-}
-
-/// What was made of a body, by Zeek's names.
-fn analyzers(options: &BodyOptions, is_stored: bool) -> Vec<Value<'static>> {
-    let made = [
-        (options.md5, "MD5"),
-        (options.sha1, "SHA1"),
-        (options.sha256, "SHA256"),
-        (is_stored, "EXTRACT"),
-    ];
-    let made = made.into_iter().filter(|&(is_made, _)| is_made);
-    made.map(|(_, name)| Value::Text(name)).collect()
 }
 
 fn list<'v>(values: &'v [Value<'v>]) -> Value<'v> {

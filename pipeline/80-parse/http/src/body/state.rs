@@ -2,13 +2,12 @@
 
 use super::Context;
 use super::decoder::{BEGIN_LEN, Cost, Decoder};
-use super::hashes::Hashers;
 use super::layers::{Encoding, Encodings, IDENTITY, Layers};
-use super::magic::{HEAD_LEN, media_type};
 use super::outer::OuterCodings;
 use super::parts::Form;
 use crate::anomaly::Anomalies;
 use crate::options::BodyOptions;
+use flowpin_content::{HEAD_LEN, Hashers, media_type};
 use flowpin_packet::Timestamp;
 
 /// A body of which bytes are still to come.
@@ -85,7 +84,7 @@ impl BodyState {
         Self {
             outer: (!outer.is_empty()).then(|| OuterCodings::new(outer)),
             decoder: Decoder::new(encoding),
-            hashers: Hashers::new(options),
+            hashers: Hashers::new(options.hashes()),
             form: None,
             head: [0; HEAD_LEN],
             head_len: 0,

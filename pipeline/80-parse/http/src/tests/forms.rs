@@ -2,7 +2,7 @@
 
 use super::{C, S, split_value};
 use crate::fuzz::{Step, feed, parser};
-use crate::{BodyOptions, HttpOptions, schema};
+use crate::{BodyOptions, HttpOptions};
 
 const RESPONSE: Step<'_> = Step::Data(S, b"HTTP/1.1 204 No Content\r\n\r\n");
 
@@ -51,7 +51,7 @@ fn files(told: &[String], names: &[&str]) -> Vec<String> {
         let (_, values) = line.split_once(" [").unwrap();
         let mut rest = values.strip_suffix(']').unwrap();
         let mut shown = Vec::new();
-        for column in schema::FILES.columns.iter() {
+        for column in flowpin_content::FILES.columns.iter() {
             let (value, later) = split_value(rest);
             rest = later;
             if names

@@ -50,6 +50,8 @@ impl<S: MessageSink> Actor<'_, S> {
     }
 
     pub(crate) fn emit(&mut self, message: u16) {
+        self.end_content(false);
+        self.extra.told = self.extra.told.saturating_add(1);
         self.show(message);
         self.clear();
     }
@@ -64,6 +66,8 @@ impl<S: MessageSink> Actor<'_, S> {
 
     /// Ends a message: clears the fields that the grammar does not keep.
     pub(crate) fn clear(&mut self) {
+        self.end_content(false);
+        self.extra.is_unread = false;
         let known = &self.grammar.program.fields;
         self.extra.fields.clear(known, self.shard, self.memory);
         (self.extra.has_no_reply, self.extra.is_quiet) = (false, false);
@@ -93,11 +97,16 @@ pub(crate) fn emit_message<S: MessageSink>(
     let mut member_count = 0;
     for (id, kind) in columns(grammar, message) {
         let from = chosen(fields, id);
-        if kind == FieldKind::List {
-            for (text, member) in from.texts(id).zip(members.iter_mut().skip(member_count)) {
-                *member = Value::Bytes(text);
+        let mut add = |value| {
+            if let Some(member) = members.get_mut(member_count) {
+                *member = value;
                 member_count = member_count.saturating_add(1);
             }
+        };
+        match kind {
+            FieldKind::List => from.texts(id).for_each(|text| add(Value::Bytes(text))),
+            FieldKind::Files => from.counts(id).for_each(|file| add(Value::Count(file))),
+            FieldKind::Text | FieldKind::Count | FieldKind::Flag => {}
         }
     }
     let mut values = [Value::Unset; COLUMNS_MAX];
@@ -106,11 +115,15 @@ pub(crate) fn emit_message<S: MessageSink>(
     for ((id, kind), value) in columns(grammar, message).zip(&mut values) {
         column_count = column_count.saturating_add(1);
         let from = chosen(fields, id);
-        if kind != FieldKind::List {
-            *value = from.value(id, kind).unwrap_or(Value::Unset);
-            continue;
-        }
-        let len = from.texts(id).count().min(rest.len());
+        let len = match kind {
+            FieldKind::List => from.texts(id).count(),
+            FieldKind::Files => from.counts(id).count(),
+            FieldKind::Text | FieldKind::Count | FieldKind::Flag => {
+                *value = from.value(id, kind).unwrap_or(Value::Unset);
+                continue;
+            }
+        };
+        let len = len.min(rest.len());
         let (own, later) = rest.split_at(len);
         rest = later;
         if len > 0 {
@@ -143,4 +156,4 @@ fn columns<'a>(
 /// The compiler allows no more, and one that says who sent it.
 const COLUMNS_MAX: usize = 65;
 /// Members of all lists of a message.
-const MEMBERS_MAX: usize = 128;
+const MEMBERS_MAX: usize = 192;

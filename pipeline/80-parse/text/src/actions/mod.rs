@@ -5,10 +5,13 @@ mod operations;
 
 use crate::feed::Feeding;
 use crate::fields::{CaptureContext, Fields};
+use crate::mails::Mails;
 use crate::memory::Memory;
 use crate::options::TextOptions;
 use crate::questions::{Questions, Queue};
-use flowpin_lexer::{Condition, FieldId, Grammar, Op, Saved, Scanner, Sink, Texts, Then, Token};
+use flowpin_lexer::{
+    Condition, FieldId, FieldKind, Grammar, Op, Saved, Scanner, Sink, Texts, Then, Token,
+};
 use flowpin_packet::Timestamp;
 use flowpin_record::MessageSink;
 pub(crate) use message::emit_message;
@@ -40,6 +43,20 @@ pub(crate) struct Extra {
     pub(crate) is_quiet: bool,
     pub(crate) has_unmatched: bool,
     pub(crate) has_shortened: bool,
+    /// Bytes of the current token have passed by: it is longer than tokens may be.
+    pub(crate) has_overflowed: bool,
+    /// The end of the current mail is not the one that its sender meant.
+    pub(crate) is_cut: bool,
+    /// There was no memory for the parts of the current mail.
+    pub(crate) is_unread: bool,
+    /// The mail whose lines the tokens are.
+    pub(crate) content: Option<u32>,
+    /// Messages with these fields so far.
+    pub(crate) told: u32,
+    /// Files that they carried.
+    pub(crate) files: u64,
+    /// Entities of mails that are over.
+    pub(crate) entities: u64,
 }
 
 /// State shared by all connections of a worker.
@@ -52,6 +69,7 @@ pub(crate) struct Shared {
     /// Incomplete tokens of inner streams.
     pub(crate) fed_texts: Texts,
     pub(crate) questions_lost: u64,
+    pub(crate) mails: Mails,
 }
 
 /// Runs actions for the direction being scanned.
@@ -68,6 +86,9 @@ pub(crate) struct Actor<'a, S> {
     pub(crate) questions: &'a mut Questions,
     pub(crate) questions_lost: &'a mut u64,
     pub(crate) options: &'a TextOptions,
+    pub(crate) mails: &'a mut Mails,
+    /// Columns of files that events have of this grammar's mails.
+    pub(crate) shared_columns: &'a [(usize, FieldId, FieldKind)],
     /// `None` while an inner stream is scanned.
     pub(crate) fed_texts: Option<&'a mut Texts>,
     pub(crate) shard: u8,
@@ -97,12 +118,16 @@ impl<S: MessageSink> Sink for Actor<'_, S> {
             }
             return Then::Go;
         };
+        let before = self.condition;
         if let Some(begun) = rule.begin.checked_sub(1) {
             self.condition = begun;
         }
         let index = usize::from(token.rule.unwrap_or_default());
         if !self.is_read && self.only_captures.get(index) == Some(&true) {
             self.sink.fits(true);
+            if self.mails.are_wanted() {
+                self.content(&token, before);
+            }
             return Then::Go;
         }
         let (from, to) = rule.operations;
@@ -116,6 +141,8 @@ impl<S: MessageSink> Sink for Actor<'_, S> {
             begin: None,
             is_over: false,
             stops: false,
+            before,
+            ends_content: false,
         };
         for &operation in operations.unwrap_or_default() {
             // A matched rule confirms the protocol, unless its action reports an anomaly.
@@ -124,6 +151,9 @@ impl<S: MessageSink> Sink for Actor<'_, S> {
             if state.is_over {
                 break;
             }
+        }
+        if self.mails.are_wanted() && !state.ends_content {
+            self.content(&token, before);
         }
         if state.skip == 0 && self.extra.feeding != Feeding::No {
             self.feed_ended();
@@ -147,6 +177,12 @@ impl<S: MessageSink> Sink for Actor<'_, S> {
                 ..
             } => Then::Begin(condition),
             ActionState { skip, begin, .. } => Then::Skip(skip, begin),
+        }
+    }
+
+    fn overflow(&mut self, before: Option<&[u8]>, bytes: &[u8]) {
+        if self.mails.are_wanted() {
+            self.content_overflow(before, bytes);
         }
     }
 

@@ -14,6 +14,10 @@ pub(super) struct ActionState<'t> {
     pub(super) begin: Option<Condition>,
     pub(super) is_over: bool,
     pub(super) stops: bool,
+    /// The condition in which the token was read.
+    pub(super) before: Condition,
+    /// The token ends a mail.
+    pub(super) ends_content: bool,
 }
 
 impl<S: MessageSink> Actor<'_, S> {
@@ -35,6 +39,11 @@ impl<S: MessageSink> Actor<'_, S> {
             Op::BetweenWith(begin, end) => {
                 state.window = window::between_with(state.window, begin, end);
             }
+            Op::FromLast(byte) => state.window = window::from_last(state.window, byte),
+            Op::ContentOver => {
+                state.ends_content = true;
+                self.content_over(text, state.window, state.before);
+            }
             // An empty text unsets the field.
             Op::Capture(field) if state.window.is_empty() => self.clear_field(field),
             Op::Unfold(field) => self.unfold(field, state.window),
@@ -49,6 +58,7 @@ impl<S: MessageSink> Actor<'_, S> {
                 }
             }
             Op::SetNumber(field, count) => self.set_count(field, count),
+            Op::Copy(to, from) => self.copy(to, from),
             Op::Increment(field) => {
                 let count = self.count(field).unwrap_or(0);
                 self.set_count(field, count.saturating_add(1));
@@ -216,6 +226,18 @@ impl<S: MessageSink> Actor<'_, S> {
         if let Some(found) = found.filter(|found| !found.is_empty()) {
             self.append(field, &found);
         }
+    }
+
+    fn copy(&mut self, to: FieldId, from: FieldId) {
+        let mut moved = core::mem::take(&mut self.memory.moved);
+        moved.clear();
+        let text = self.extra.fields.values(self.memory).texts(from).next();
+        moved.extend_from_slice(text.unwrap_or_default());
+        match moved.is_empty() {
+            true => self.clear_field(to),
+            false => self.capture(to, &moved),
+        }
+        self.memory.moved = moved;
     }
 
     fn append(&mut self, field: FieldId, text: &[u8]) {

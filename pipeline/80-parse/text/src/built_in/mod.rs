@@ -1,5 +1,6 @@
 //! Built-in and loaded grammars.
 
+use crate::mails::{Shared, shared};
 use flowpin_lexer::{Grammar, Op, Rule, Scanner};
 use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
@@ -19,6 +20,8 @@ pub struct Protocol {
     pub(crate) scanner: Scanner,
     /// By rule: whether its action does nothing but capture texts, which only messages need.
     pub(crate) only_captures: Vec<bool>,
+    /// Columns of files that events have of its mails.
+    pub(crate) shared_columns: Shared,
     /// Answers are paired by captured texts, which are therefore always needed.
     pub(crate) compares: bool,
 }
@@ -37,6 +40,7 @@ impl Protocol {
         let compares = operations.any(|one| matches!(one, Op::AnswerInOrder { .. }));
         Arc::new(Self {
             compares,
+            shared_columns: shared(&grammar),
             only_captures,
             grammar,
             scanner,
@@ -64,6 +68,7 @@ fn only_captures(grammar: &Grammar, rule: &Rule) -> bool {
                 | Op::Unfold(_)
                 | Op::Append(_)
                 | Op::Set(..)
+                | Op::Copy(..)
         )
     })
 }

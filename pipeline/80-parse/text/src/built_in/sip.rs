@@ -700,6 +700,8 @@ Borrowed("LOST"),
 begin: [0, 0],
 answers: None,
 resync: Borrowed(&[]),
+content: Borrowed(&[
+]),
 program: Program {
 operations: Borrowed(&[
 Op::Blank,

@@ -68,6 +68,14 @@ impl<'a> Values<'a> {
         })
     }
 
+    /// The counts of a field, in order.
+    pub(crate) fn counts(self, field: FieldId) -> impl Iterator<Item = u64> + use<'a> {
+        self.entries(field).filter_map(|what| match what {
+            What::Count(count) => Some(count),
+            What::Text(..) => None,
+        })
+    }
+
     /// The texts of a field, in order.
     pub(crate) fn texts(self, field: FieldId) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         self.entries(field).filter_map(move |what| match what {
@@ -76,12 +84,14 @@ impl<'a> Values<'a> {
         })
     }
 
-    /// The field's value; `None` for a list, which has [`texts`](Self::texts) instead.
+    /// The field's value; `None` for a list, which has [`texts`](Self::texts) or
+    /// [`counts`](Self::counts) instead.
     pub(crate) fn value(self, field: FieldId, kind: FieldKind) -> Option<Value<'a>> {
         match kind {
             FieldKind::Count => self.count(field).map(Value::Count),
+            FieldKind::Flag => self.count(field).map(|count| Value::Bool(count > 0)),
             FieldKind::Text => self.texts(field).next().map(Value::Bytes),
-            FieldKind::List => None,
+            FieldKind::List | FieldKind::Files => None,
         }
     }
 }

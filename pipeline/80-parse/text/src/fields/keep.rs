@@ -72,7 +72,8 @@ impl Fields {
             if let Some(entry) = self.entry(index, context.memory)
                 && is_kept(known, entry.field)
             {
-                copy.add_entry(entry, self, true, context);
+                let is_list = !matches!(entry.what, What::Count(_));
+                copy.add_entry(entry, self, is_list, context);
             }
         }
         if context.memory.lost > lost {
@@ -122,7 +123,8 @@ impl Fields {
             };
             let field = known.get(usize::from(entry.field));
             // PERF: not asked for members of lists, which may be many.
-            let is_list = field.is_some_and(|field| field.kind == FieldKind::List);
+            let is_list =
+                field.is_some_and(|field| matches!(field.kind, FieldKind::List | FieldKind::Files));
             let [own, new] = [&*self, other].map(|one| one.values(context.memory));
             if is_list || is_wanted(&entry, own, new) {
                 self.add_entry(entry, other, is_list, context);
@@ -144,6 +146,7 @@ impl Fields {
         context: &mut CaptureContext<'_>,
     ) {
         match entry.what {
+            What::Count(count) if is_list => self.add_count(entry.field, count, context),
             What::Count(count) => self.set_count(entry.field, count, context),
             What::Text(from, to) => {
                 let mut moved = core::mem::take(&mut context.memory.moved);

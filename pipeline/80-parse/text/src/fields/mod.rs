@@ -54,6 +54,22 @@ impl Fields {
         }
     }
 
+    /// Adds one more count to a field.
+    pub(crate) fn add_count(
+        &mut self,
+        field: FieldId,
+        count: u64,
+        context: &mut CaptureContext<'_>,
+    ) {
+        self.begun.get_or_insert(context.at);
+        let values = self.values(context.memory);
+        if values.entries(field).count() >= context.options.list_len_max {
+            return context.memory.lose();
+        }
+        let what = What::Count(count);
+        self.push(Entry { field, what }, context);
+    }
+
     fn push(&mut self, entry: Entry, context: &mut CaptureContext<'_>) {
         let (shard, memory) = (context.shard, &mut *context.memory);
         if !memory

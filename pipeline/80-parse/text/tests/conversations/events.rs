@@ -76,8 +76,8 @@ fn sessions_without_a_mail_are_events() {
         (true, b"\x16\x03\x01"),
     ];
     let mail = "smtp @1 client smtp.helo=c";
-    // The server's word that TLS may begin is no refusal.
-    assert_eq!(events("smtp", &tls), [mail]);
+    let upgraded = format!("{mail} flowpin.reply=220 go");
+    assert_eq!(events("smtp", &tls), [upgraded]);
     let refused = [
         begin,
         (true, b"EHLO c\r\nSTARTTLS\r\n"),

@@ -2,7 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test")]
 
+mod columns;
 mod events;
+mod files;
 mod folding;
 mod limits;
 mod mail;

@@ -84,7 +84,7 @@ fn nothing_is_read_after_starttls() {
             (false, b"220 go ahead\r\n\x16\x03\x01\x02\x00\x01"),
             (true, b"\x16\x03\x01\x02\x00\x01\n\xff\xff"),
         ],
-        &[],
+        &["smtp @0 helo=x last_reply=220 go ahead"],
     );
 }
 

@@ -44,6 +44,7 @@ fn show(value: &Value<'_>) -> Option<String> {
         Value::Unset => None,
         Value::Bytes(bytes) => Some(bytes.escape_ascii().to_string()),
         Value::Count(count) => Some(count.to_string()),
+        Value::Bool(is_so) => Some(is_so.to_string()),
         Value::List(list) => {
             let members: Vec<String> = list.iter().filter_map(show).collect();
             Some(members.join("|"))
@@ -60,7 +61,10 @@ impl MessageSink for Log {
         let mut line = format!("{} @{}", schema.file_stem, time.0);
         let columns = schema.columns.iter().zip(values);
         // Zeek's logs have the same values under other names.
-        let is_column = |column: &MessageColumn| column.logs.in_tables() && !column.name.is_empty();
+        let is_column = |column: &MessageColumn| {
+            let is_of_all = schema.file_stem != "sip" && OF_ALL.contains(&&*column.name);
+            column.logs.in_tables() && !column.name.is_empty() && !is_of_all
+        };
         for (column, value) in columns.filter(|(column, _)| is_column(column)) {
             if let Some(value) = show(value) {
                 line.push_str(&format!(" {}={value}", column.name));
@@ -72,6 +76,15 @@ impl MessageSink for Log {
         self.0.push(format!("! {event}"));
     }
 }
+
+/// Columns that (nearly) all records have: `columns.rs` looks at them.
+const OF_ALL: [&str; 5] = [
+    "trans_depth",
+    "tls",
+    "success",
+    "first_received",
+    "second_received",
+];
 
 /// A parser whose calls are checked.
 pub(crate) fn trial(options: TextOptions, protocols: Vec<Arc<Protocol>>) -> Trial<Text> {

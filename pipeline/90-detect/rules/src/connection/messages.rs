@@ -4,7 +4,7 @@ use super::http::{Field, Texts, part};
 use super::occasion::{Message, Occasion, Shown};
 use super::state::Connection;
 use super::{Detector, Ends, Found};
-use crate::database::{Odd, is_body};
+use crate::database::{Odd, Place, is_body};
 use crate::tap::{HttpText, Item, Tap, Which};
 use flowpin_counters::Loss;
 use flowpin_rule::{BufferId, BufferSource, HttpPart};
@@ -18,6 +18,18 @@ impl Detector {
         for (at, item) in tap.items.iter().enumerate() {
             match item {
                 Item::FileData(number, range) => self.body(handle, *number, tap.bytes(range)),
+                &Item::Carried(to_server, number, transaction) => {
+                    let said = Said {
+                        items: tap.items.get(from..at).unwrap_or_default(),
+                        tap,
+                        protocol: MAIL,
+                        from_server: !to_server,
+                        depth: 0,
+                        transaction,
+                    };
+                    self.carried(handle, ends, &said, number, found);
+                    from = at + 1;
+                }
                 &Item::Anomaly(own, to_server) => {
                     let odd = Odd::Message(own, to_server);
                     self.odd(handle, ends, odd, to_server, found);
@@ -49,6 +61,91 @@ impl Detector {
         if let Some(connection) = self.connections.get_mut(handle) {
             let lost = self.bodies.add(handle, connection, number, bytes);
             self.losses.count(Loss::RuleBodyBytes, lost);
+        }
+    }
+
+    /// Compares rules about files with one that a mail carries.
+    fn carried(
+        &mut self,
+        handle: u32,
+        ends: &Ends,
+        said: &Said<'_>,
+        number: u64,
+        found: &mut Vec<Found>,
+    ) {
+        let Some(connection) = self.connections.get_mut(handle) else {
+            return;
+        };
+        connection.apps |= self.database.apps([said.protocol, ""]);
+        let mut body = Vec::new();
+        self.bodies.take(handle, connection, number, &mut body);
+        if connection.has(Connection::PASSED) {
+            return;
+        }
+        let to_server = !said.from_server;
+        let (mut buffers, mut arena) = (Vec::new(), Vec::new());
+        said.sent(to_server, &mut buffers, &mut arena);
+        let mut used = self.database.used.iter();
+        let data = used.find(|one| one.info().source == BufferSource::File);
+        if let Some(&data) = data.filter(|_| !body.is_empty()) {
+            let begin = arena.len();
+            arena.extend_from_slice(&body);
+            buffers.push((data, begin..arena.len()));
+        }
+        if buffers.is_empty() {
+            return;
+        }
+        let side = usize::from(!to_server);
+        self.scratch.begin();
+        let place = Occasion::new(ends, to_server).place();
+        if let Some(group) = self.database.bodies.get(side).filter(|_| !body.is_empty()) {
+            self.scratch.search("bodies", group, &body, place);
+        }
+        // Rules about files alone: those about the mail's own parts are compared when it is told.
+        self.candidates((&buffers, &arena), [""], side, place);
+        let Some(connection) = self.connections.get_mut(handle) else {
+            return;
+        };
+        let shown = OnceCell::from(Shown::default());
+        let message = Message {
+            buffers: &buffers,
+            arena: &arena,
+            transaction: said.transaction,
+            said,
+            shown: &shown,
+        };
+        let occasion = Occasion {
+            message: Some(&message),
+            ..Occasion::new(ends, to_server)
+        };
+        let (database, losses) = (&self.database, &mut self.losses);
+        self.scratch
+            .evaluate(database, connection, &occasion, losses, found);
+    }
+
+    /// Collects the rules that may fit these buffers.
+    fn candidates(
+        &mut self,
+        (buffers, arena): (&[(BufferId, Range<usize>)], &[u8]),
+        protocols: impl IntoIterator<Item = &'static str>,
+        side: usize,
+        place: Place,
+    ) {
+        for (buffer, range) in buffers {
+            let groups = self.database.buffers.get(buffer);
+            if let Some(group) = groups.and_then(|both| both.get(side)) {
+                let bytes = arena.get(range.clone()).unwrap_or_default();
+                let name = buffer.info().name;
+                self.scratch.search(name, group, bytes, place);
+            }
+        }
+        for protocol in protocols {
+            let others = self.database.messages.get(protocol);
+            let others = others.and_then(|both| both.get(side));
+            others
+                .into_iter()
+                .flatten()
+                .for_each(|&rule| self.scratch.add(rule));
         }
     }
 
@@ -98,22 +195,10 @@ impl Detector {
             if let Some(group) = self.database.bodies.get(side).filter(|_| !body.is_empty()) {
                 self.scratch.search("bodies", group, body, place);
             }
-            for (buffer, range) in &buffers {
-                let groups = self.database.buffers.get(buffer);
-                if let Some(group) = groups.and_then(|both| both.get(side)) {
-                    let bytes = arena.get(range.clone()).unwrap_or_default();
-                    let name = buffer.info().name;
-                    self.scratch.search(name, group, bytes, place);
-                }
-            }
-            for protocol in [said.protocol, ""] {
-                let others = self.database.messages.get(protocol);
-                let others = others.and_then(|both| both.get(side));
-                others
-                    .into_iter()
-                    .flatten()
-                    .for_each(|&rule| self.scratch.add(rule));
-            }
+            self.candidates((&buffers, &arena), [said.protocol, ""], side, place);
+            let Some(connection) = self.connections.get_mut(handle) else {
+                return;
+            };
             let message = Message {
                 buffers: &buffers,
                 arena: &arena,
@@ -138,6 +223,9 @@ impl Detector {
         }
     }
 }
+
+/// What the protocol of mails is called.
+const MAIL: &str = "smtp";
 
 /// What belongs to one message.
 pub(super) struct Said<'a> {
@@ -182,6 +270,24 @@ impl Said<'_> {
         texts
     }
 
+    /// Adds the buffers of what one side sent.
+    fn sent(
+        &self,
+        to_server: bool,
+        buffers: &mut Vec<(BufferId, Range<usize>)>,
+        arena: &mut Vec<u8>,
+    ) {
+        for item in self.items {
+            if let Item::Sent(sender, buffer, range) = item
+                && *sender == to_server
+            {
+                let begin = arena.len();
+                arena.extend_from_slice(self.tap.bytes(range));
+                buffers.push((*buffer, begin..arena.len()));
+            }
+        }
+    }
+
     /// Makes the buffers of one direction that rules use.
     fn buffers<'b>(
         &self,
@@ -204,15 +310,7 @@ impl Said<'_> {
                 buffers.push((buffer, begin..arena.len()));
             }
         }
-        for item in self.items {
-            if let Item::Sent(sender, buffer, range) = item
-                && *sender == to_server
-            {
-                let begin = arena.len();
-                arena.extend_from_slice(self.tap.bytes(range));
-                buffers.push((*buffer, begin..arena.len()));
-            }
-        }
+        self.sent(to_server, buffers, arena);
         if self.protocol != "http" {
             return;
         }

@@ -92,7 +92,7 @@ pub(super) fn zeek_json(text: &mut TextBuffer, message: &Message<'_>) {
         text.extend(field.name.as_bytes());
         text.extend(b"\":");
         match (field.kind, value) {
-            (Kind::FileIds, value) => {
+            (Kind::FileIds, Value::File(_)) => {
                 text.extend(b"[");
                 put_json_value(text, None, &value);
                 text.extend(b"]");

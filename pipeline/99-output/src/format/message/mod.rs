@@ -11,7 +11,7 @@ use crate::batch::TextFormat;
 use crate::text::{DateCache, TextBuffer};
 use columns::{csv, zeek_json, zeek_tsv};
 use eve::eve;
-use flowpin_record::{CommunityId, FileId, Kind, MessagePlace, Value};
+use flowpin_record::{CommunityId, FileId, Kind, MessagePlace, MessageSchema, Uid, Value};
 
 pub(crate) use shapes::comma_parts;
 
@@ -64,6 +64,27 @@ impl<'a> Message<'a> {
     }
 }
 
+/// The lists of files in a message, by column: with identifiers in the place of numbers.
+pub(super) fn file_lists(
+    schema: &MessageSchema,
+    values: &[Value<'_>],
+    uid: Uid,
+) -> Vec<(usize, Vec<Value<'static>>)> {
+    let columns = schema.columns.iter().zip(values).enumerate();
+    let lists = columns.filter_map(|(at, (column, value))| match value {
+        Value::List(files) if column.kind == Kind::FileIds => Some((at, files)),
+        _ => None,
+    });
+    let named = lists.map(|(at, files)| {
+        let files = files.iter().map(|file| match file {
+            Value::Count(file) => Value::File(FileId::of(uid, *file)),
+            _ => Value::Unset,
+        });
+        (at, files.collect())
+    });
+    named.collect()
+}
+
 /// Appends a record in all formats that are text, and returns how long it is in each.
 pub(super) fn put_all(
     text: &mut TextBuffer,
@@ -95,4 +116,25 @@ pub(super) fn put_all(
         *in_csv = since(text);
     }
     lens
+}
+
+#[cfg(test)]
+mod tests {
+    use super::file_lists;
+    use flowpin_record::{FileId, Kind, MessageColumn, MessageSchema, Uid, Value};
+
+    /// Parsers number files; records have their identifiers, in lists as alone.
+    #[test]
+    fn files_in_lists_have_identifiers() {
+        const COLUMNS: &[MessageColumn] = &[
+            MessageColumn::new("counts", "", Kind::CountList, ""),
+            MessageColumn::new("fuids", "", Kind::FileIds, ""),
+        ];
+        static SCHEMA: MessageSchema = MessageSchema::new("m", "", COLUMNS);
+        let list = Value::List(&[Value::Count(3), Value::Count(5)]);
+        let named = |number| Value::File(FileId::of(Uid(7), number));
+        let lists = file_lists(&SCHEMA, &[list, list], Uid(7));
+        assert_eq!(lists, [(1, vec![named(3), named(5)])]);
+        assert!(file_lists(&SCHEMA, &[list, Value::Count(3)], Uid(7)).is_empty());
+    }
 }

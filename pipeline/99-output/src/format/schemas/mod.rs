@@ -14,7 +14,7 @@ pub(crate) use fields::{Field, Source};
 pub(crate) use tree::{Columns, Members, Node, Shape};
 
 use fields::fields;
-use flowpin_record::MessageSchema;
+use flowpin_record::{Kind, MessageSchema};
 use std::sync::Arc;
 
 /// All kinds of messages that a run may write; the same for formatters and writers.
@@ -44,6 +44,8 @@ pub(crate) struct Ready {
     pub(crate) tree: Members,
     /// Those under `flowpin`.
     pub(crate) under_own: Members,
+    /// It may have lists of files.
+    pub(crate) lists_files: bool,
 }
 
 impl MessageSchemas {
@@ -112,6 +114,7 @@ impl Ready {
             fields: fields(schema),
             tree,
             under_own,
+            lists_files: schema.columns.iter().any(|one| one.kind == Kind::FileIds),
             schema: schema.clone(),
         }
     }

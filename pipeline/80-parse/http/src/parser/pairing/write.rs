@@ -1,12 +1,12 @@
 //! Transactions to records.
 
-use crate::body::magic::name as media_name;
 use crate::body::path;
 use crate::parser::turn::Turn;
 use crate::schema::{HttpRecord, WITHOUT_FIELDS};
 use crate::state::{Text, Transaction};
 use crate::syntax::Version;
 use core::hint::black_box;
+use flowpin_content::media_name;
 use flowpin_record::{MessageSink, Value, part_number};
 
 impl<S: MessageSink> Turn<'_, S> {

@@ -1,19 +1,12 @@
 //! The schemas of HTTP's records, and the records as structs with a field for each column.
 
-mod columns;
-mod file;
-
-pub use file::FILES;
-pub(crate) use file::FileRecord;
-
 use crate::options::HttpOptions;
-use columns::record;
-use flowpin_record::{Kind, MessageColumn, MessageSchema, Value};
+use flowpin_record::{MessageColumn, MessageSchema, record};
 
 // The columns of Zeek's `http.log`, then those that only EVE has.
 record! {
     /// A request and its response.
-    HttpRecord, HttpNumber, COLUMNS:
+    pub(crate) HttpRecord, HttpNumber, COLUMNS:
     trans_depth: "trans_depth", "", Count,
         "Which transaction of its connection it is, from 1.";
     method: "method", "http.http_method", Text,
@@ -110,5 +103,26 @@ pub fn http(options: &HttpOptions) -> &'static MessageSchema {
         &HTTP_WITH_FILES
     } else {
         &HTTP
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::COLUMNS;
+    use flowpin_content::FILES;
+
+    /// A file's record has the transaction's columns under the names that they have there.
+    #[test]
+    fn files_have_the_columns_of_their_transaction() {
+        let of_transaction = |eve: &str| !eve.starts_with("fileinfo.") && !eve.is_empty();
+        let mut count = 0;
+        for column in FILES.columns.iter().filter(|one| of_transaction(&one.eve)) {
+            let mut there = COLUMNS.iter();
+            let found = there.find(|one| one.eve == column.eve);
+            assert_eq!(found.map(|one| one.kind), Some(column.kind), "{column:?}");
+            assert!(column.name.is_empty());
+            count += 1;
+        }
+        assert_eq!(count, 13, "columns of the transaction");
     }
 }

@@ -1,19 +1,18 @@
-//! Records of bodies that were decoded, hashed or written.
+//! Records of files that messages carry.
 
-use super::columns::record;
-use flowpin_record::{Kind, MessageColumn, MessageSchema, Value};
+use flowpin_record::{MessageSchema, record};
 
-// From `hostname` on: columns of the transaction that carried the file. Formats with columns find
-// them in the transaction's own record, by `uid` and `depth`.
+// From `hostname` on: columns of the transaction or mail that carried the file. Formats with
+// columns find them in its own record, by `uid` and `trans_depth`.
 record! {
-    /// A body that was decoded, hashed or written.
-    FileRecord, FileNumber, COLUMNS:
+    /// A body, or a part of one or of a mail, that was decoded, hashed or written.
+    pub FileRecord, FileNumber, COLUMNS:
     fuid: "fuid", "", FileId,
         "The file's identifier; the transaction's record has it too.";
     source: "source", "", Text,
         "The protocol that carried it.";
     depth: "depth", "", Count,
-        "How deep it lies in what carries it: 0 in HTTP.";
+        "How deep it lies in what carries it: 0 in HTTP; in mails, which of all their parts it is.";
     trans_depth: "trans_depth", "", Count,
         "The transaction that carried it, from 1.";
     analyzers: "analyzers", "", TextSet,
@@ -41,7 +40,7 @@ record! {
     timedout: "timedout", "", Bool,
         "Whether its end was waited for in vain: never, as it ends with its connection.";
     parent_fuid: "parent_fuid", "", FileId,
-        "The file that it is a part of: unset in HTTP.";
+        "The file that it is a part of: unset.";
     md5: "md5", "fileinfo.md5", Text,
         "MD5 of the bytes (on request).";
     sha1: "sha1", "fileinfo.sha1", Text,
@@ -82,30 +81,40 @@ record! {
         "The response's Location.";
     response_wire_len: "", "http.length", Count,
         "Bytes of the response's body so far, as it was sent.";
+    helo: "", "smtp.helo", Text,
+        "The name that the mail's client gives.";
+    mail_from: "", "smtp.mail_from", Text,
+        "The mail's sender in the envelope, in brackets.";
+    rcpt_to: "", "smtp.rcpt_to", TextList,
+        "The mail's recipients in the envelope, in brackets.";
+    date: "", "email.date", Text,
+        "The mail's Date.";
+    from: "", "email.from", Text,
+        "The mail's From.";
+    to: "", "email.to=list", Text,
+        "The mail's To.";
+    cc: "", "email.cc=list", Text,
+        "The mail's Cc.";
+    msg_id: "", "email.message_id", Text,
+        "The mail's Message-ID.";
+    subject: "", "email.subject", Text,
+        "The mail's Subject.";
+    user_agent: "", "email.x_mailer", Text,
+        "The program that sent the mail.";
+    mail_status: "", "email.status", Text,
+        "`PARSE_DONE`: the mail's header was read.";
+    received: "", "email.received", TextList,
+        "The mail's Received fields.";
+    attachment: "", "email.attachment", TextList,
+        "The names of the mail's files so far.";
 }
 
 /// The schema of these records.
-pub static FILES: MessageSchema =
-    MessageSchema::in_file("fileinfo", "files", "A body that was looked at.", &COLUMNS)
-        .sent_as_says(FileNumber::is_orig as usize)
-        .part_of(FileNumber::tx_id as usize);
-
-#[cfg(test)]
-mod tests {
-    use super::COLUMNS;
-
-    /// A file's record has the transaction's columns under the names that they have there.
-    #[test]
-    fn files_have_the_columns_of_their_transaction() {
-        let of_transaction = |eve: &str| !eve.starts_with("fileinfo.") && !eve.is_empty();
-        let mut count = 0;
-        for column in COLUMNS.iter().filter(|one| of_transaction(&one.eve)) {
-            let mut there = crate::schema::COLUMNS.iter();
-            let found = there.find(|one| one.eve == column.eve);
-            assert_eq!(found.map(|one| one.kind), Some(column.kind), "{column:?}");
-            assert!(column.name.is_empty());
-            count += 1;
-        }
-        assert_eq!(count, 13, "columns of the transaction");
-    }
-}
+pub static FILES: MessageSchema = MessageSchema::in_file(
+    "fileinfo",
+    "files",
+    "A body, or a part of a mail, that was looked at.",
+    &COLUMNS,
+)
+.sent_as_says(FileNumber::is_orig as usize)
+.part_of(FileNumber::tx_id as usize);

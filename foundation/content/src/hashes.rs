@@ -1,29 +1,55 @@
-//! The hashes of a body.
+//! The hashes of a file.
 
-use crate::options::BodyOptions;
 use flowpin_record::Value;
 use md5::Md5;
 use sha1::{Digest, Sha1};
 use sha2::Sha256;
 
+/// Which hashes records have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HashOptions {
+    /// MD5.
+    pub md5: bool,
+    /// SHA-1.
+    pub sha1: bool,
+    /// SHA-256.
+    pub sha256: bool,
+}
+
+impl HashOptions {
+    /// What is made of a file, by Zeek's names.
+    pub fn analyzers(self, is_stored: bool) -> Vec<Value<'static>> {
+        let made = [
+            (self.md5, "MD5"),
+            (self.sha1, "SHA1"),
+            (self.sha256, "SHA256"),
+            (is_stored, "EXTRACT"),
+        ];
+        let made = made.into_iter().filter(|&(is_made, _)| is_made);
+        made.map(|(_, name)| Value::Text(name)).collect()
+    }
+}
+
 /// The hashes that are being computed, as far as the options ask for them.
 #[derive(Debug)]
-pub(super) struct Hashers {
+pub struct Hashers {
     md5: Option<Md5>,
     sha1: Option<Sha1>,
     sha256: Option<Sha256>,
 }
 
 impl Hashers {
-    pub(super) fn new(options: &BodyOptions) -> Self {
+    /// At a file's first byte.
+    pub fn new(which: HashOptions) -> Self {
         Self {
-            md5: options.md5.then(Md5::new),
-            sha1: options.sha1.then(Sha1::new),
-            sha256: options.sha256.then(Sha256::new),
+            md5: which.md5.then(Md5::new),
+            sha1: which.sha1.then(Sha1::new),
+            sha256: which.sha256.then(Sha256::new),
         }
     }
 
-    pub(super) fn update(&mut self, bytes: &[u8]) {
+    /// The file's next bytes.
+    pub fn update(&mut self, bytes: &[u8]) {
         if let Some(hash) = &mut self.md5 {
             hash.update(bytes);
         }
@@ -36,7 +62,7 @@ impl Hashers {
     }
 
     /// The hashes of all bytes so far.
-    pub(super) fn finish(&mut self) -> Hashes {
+    pub fn finish(&mut self) -> Hashes {
         Hashes {
             md5: self.md5.take().map(|hash| hex(&hash.finalize())),
             sha1: self.sha1.take().map(|hash| hex(&hash.finalize())),
@@ -47,14 +73,17 @@ impl Hashers {
 
 /// Hashes in hexadecimal digits.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Hashes {
-    pub(super) md5: Option<[u8; 32]>,
-    pub(super) sha1: Option<[u8; 40]>,
-    pub(super) sha256: Option<[u8; 64]>,
+pub struct Hashes {
+    /// MD5.
+    pub md5: Option<[u8; 32]>,
+    /// SHA-1.
+    pub sha1: Option<[u8; 40]>,
+    /// SHA-256.
+    pub sha256: Option<[u8; 64]>,
 }
 
 /// A hash as a value of a record.
-pub(super) fn value<const N: usize>(hash: Option<&[u8; N]>) -> Value<'_> {
+pub fn hash_value<const N: usize>(hash: Option<&[u8; N]>) -> Value<'_> {
     hash.map_or(Value::Unset, |hash| Value::bytes(hash))
 }
 

@@ -1,10 +1,10 @@
-//! Media types by the first bytes of a body.
+//! Media types by the first bytes of a file.
 
 /// Bytes that are compared.
-pub(super) const HEAD_LEN: usize = 64;
+pub const HEAD_LEN: usize = 64;
 
 /// The media type, if the first bytes are those of a common one.
-pub(super) fn media_type(head: &[u8]) -> Option<&'static str> {
+pub fn media_type(head: &[u8]) -> Option<&'static str> {
     let begins = |begin: &[u8]| head.starts_with(begin);
     let known = BEGINNINGS.iter().find(|(begin, _)| begins(begin));
     if let Some(&(_, name)) = known {
@@ -62,7 +62,7 @@ pub(super) fn media_type(head: &[u8]) -> Option<&'static str> {
 }
 
 /// The number of a media type that [`media_type`] tells, from 1; 0: none.
-pub(crate) fn number(name: Option<&'static str>) -> u8 {
+pub fn media_number(name: Option<&'static str>) -> u8 {
     let place = name.and_then(|name| NAMES.iter().position(|&known| known == name));
     place.map_or(0, |place| {
         u8::try_from(place).unwrap_or(u8::MAX).wrapping_add(1)
@@ -70,7 +70,7 @@ pub(crate) fn number(name: Option<&'static str>) -> u8 {
 }
 
 /// The media type with this number.
-pub(crate) fn name(number: u8) -> Option<&'static str> {
+pub fn media_name(number: u8) -> Option<&'static str> {
     NAMES.get(usize::from(number.checked_sub(1)?)).copied()
 }
 

@@ -3,13 +3,14 @@
 /// Defines a record: a struct with a field for each column, and the list of columns in the same
 /// order. A value is put into a record by its column's name, and a record that lacks one does not
 /// compile.
+#[macro_export]
 macro_rules! record {
-    ($(#[$about:meta])* $record:ident, $number:ident, $columns:ident:
+    ($(#[$about:meta])* $shown:vis $record:ident, $number:ident, $columns:ident:
         $($field:ident: $name:literal, $eve:literal, $kind:ident, $doc:literal;)*) => {
         $(#[$about])*
         #[derive(Clone, Copy, Debug)]
-        pub(crate) struct $record<'v> {
-            $(pub(crate) $field: Value<'v>,)*
+        $shown struct $record<'v> {
+            $(#[doc = $doc] $shown $field: $crate::Value<'v>,)*
         }
 
         /// The columns' numbers, for what a schema says of single ones.
@@ -20,8 +21,8 @@ macro_rules! record {
             $($field,)*
         }
 
-        pub(crate) static $columns: [MessageColumn; $record::LEN] = [
-            $(MessageColumn::new($name, $eve, Kind::$kind, $doc),)*
+        static $columns: [$crate::MessageColumn; $record::LEN] = [
+            $($crate::MessageColumn::new($name, $eve, $crate::Kind::$kind, $doc),)*
         ];
 
         impl $record<'_> {
@@ -32,16 +33,15 @@ macro_rules! record {
         impl<'v> $record<'v> {
             /// A record without values.
             #[allow(dead_code, reason = "not every record is made in parts")]
-            pub(crate) const UNSET: Self = Self {
-                $($field: Value::Unset,)*
+            $shown const UNSET: Self = Self {
+                $($field: $crate::Value::Unset,)*
             };
 
             /// The values in the order of the columns.
             #[inline]
-            pub(crate) const fn values(self) -> [Value<'v>; $record::LEN] {
+            $shown const fn values(self) -> [$crate::Value<'v>; $record::LEN] {
                 [$(self.$field,)*]
             }
         }
     };
 }
-pub(super) use record;
