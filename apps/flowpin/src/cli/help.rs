@@ -118,7 +118,7 @@ a rule is refused.";
 pub(super) const RULES_PROFILE_AFTER: &str = "\
 Examples:
   flowpin rules profile -r monday.pcap /etc/suricata/rules
-  flowpin rules profile -r monday.pcap --top 30 local.rules
+  flowpin rules profile -r monday.pcap -k none --top 30 local.rules
 
 The captures are analysed on one core, without records. A rule is compared where its fast pattern \
 was found, or with everything of its kind if it has none: rules with many checks and no matches \

@@ -67,6 +67,10 @@ pub(crate) struct RuleProfileArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
 
+    /// Verify checksums
+    #[arg(short = 'k', long = "checksums", value_name = "WHICH", value_parser = ["all", "none"])]
+    pub(crate) checksums: Option<String>,
+
     /// How many rules to show, the dearest first
     #[arg(long, value_name = "COUNT", default_value_t = 10)]
     pub(crate) top: usize,

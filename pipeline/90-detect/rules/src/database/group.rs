@@ -240,7 +240,7 @@ impl Grouping {
         if kind.streams {
             sides().for_each(|side| self.streams[side].add(at, pattern));
         }
-        let may_be = transports(&rule.header.protocol, kind);
+        let may_be = transports(rule, kind);
         let anchored = choose_anchored(rule, |one| is_searched(one, kind));
         for (transport, _) in (0..).zip(may_be).filter(|(_, may_be)| *may_be) {
             let groups: Option<&mut [Draft; 2]> = self.packets.get_mut(transport);
@@ -280,8 +280,20 @@ impl Grouping {
 }
 
 /// Packets of which transports a rule is compared with.
-fn transports(protocol: &Protocol, kind: Kind) -> [bool; TRANSPORTS] {
-    let datagrams = match protocol {
+// PERF: rules on `ip` for one rare protocol were compared with every packet.
+fn transports(rule: &Rule, kind: Kind) -> [bool; TRANSPORTS] {
+    let only = rule.conditions.iter().find_map(|one| match one {
+        Condition::IpProtocol(check) => check.only(),
+        _ => None,
+    });
+    let fits = match only {
+        None => [true; TRANSPORTS],
+        Some(6) => [true, false, false, false],
+        Some(17) => [false, true, false, false],
+        Some(1 | 58) => [false, false, true, false],
+        Some(_) => [false, false, false, true],
+    };
+    let datagrams = match rule.header.protocol {
         Protocol::Udp => [true, false, false],
         Protocol::Icmp => [false, true, false],
         Protocol::Sctp => [false, false, true],
@@ -289,5 +301,10 @@ fn transports(protocol: &Protocol, kind: Kind) -> [bool; TRANSPORTS] {
         _ => [true; 3],
     };
     let [udp, icmp, other] = datagrams.map(|may_be| may_be && kind.datagrams);
-    [kind.segments, udp, icmp, other]
+    let of_kind = [kind.segments, udp, icmp, other];
+    let mut both = of_kind
+        .into_iter()
+        .zip(fits)
+        .map(|(one, other)| one && other);
+    core::array::from_fn(|_| both.next().unwrap_or(false))
 }
