@@ -31,6 +31,8 @@ pub struct Report {
     pub hidden_state: Vec<HiddenReport>,
     /// Private variables whose names stand in text that is not compiled with these flags.
     pub not_compiled: Vec<String>,
+    /// Numbers that each core counts for itself, though the program may mean one of all packets.
+    pub counted: Vec<String>,
 }
 
 /// Sizes.
@@ -135,7 +137,8 @@ pub struct HiddenReport {
 /// Makes the report.
 #[must_use]
 pub fn report(model: &Model, texts: &crate::model::Texts) -> Report {
-    let decisions = decide(model);
+    let mut decisions = decide(model);
+    let counted = crate::rewrite::reported(model, texts, &mut decisions);
     let is_private = |id: usize| decisions[id].verdict == Verdict::Private;
     let closure = Closure::of(model, is_private, std::iter::empty());
     Report {
@@ -151,6 +154,7 @@ pub fn report(model: &Model, texts: &crate::model::Texts) -> Report {
         callbacks: callbacks(model),
         hidden_state: hidden_state(model),
         not_compiled: crate::rewrite::not_compiled(model, texts, &decisions),
+        counted,
     }
 }
 

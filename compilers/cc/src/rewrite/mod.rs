@@ -11,6 +11,7 @@
 
 mod calls;
 mod context;
+mod counted;
 mod edits;
 mod expand;
 mod inactive;
@@ -19,12 +20,15 @@ mod lex;
 mod libraries;
 mod output;
 mod pragma;
+mod set_once;
 mod stages;
+mod sums;
 mod thread;
 mod unit_end;
 mod variables;
 mod verify;
 
+pub(crate) use counted::reported;
 pub(crate) use inactive::not_compiled;
 pub use output::{Output, OutputFile};
 pub(crate) use pragma::narrow;
@@ -124,6 +128,7 @@ struct Plan<'a> {
     stages: Stages,
     backend: Backend,
     choices: Choices,
+    warnings: Vec<String>,
 }
 
 impl Plan<'_> {
@@ -147,10 +152,12 @@ pub fn transform(
     let backend = choices.backend;
     let mut edits = Edits::default();
     names_are_free(model, texts, &mut edits);
-    let pragmas = Pragmas::read(model, texts, &mut edits.refused);
+    let mut pragmas = Pragmas::read(model, texts, &mut edits.refused);
     let mut decisions = decide(model);
     pragmas.overrule(model, &mut decisions, &mut edits.refused);
     variables::keep_groups_together(model, &mut decisions);
+    let refused = &mut edits.refused;
+    let warnings = counted::apply(model, texts, &mut decisions, &mut pragmas, refused);
     let is_private = |id: GlobalId| decisions[id].verdict == Verdict::Private;
     let mut stages = Stages::read(model, texts, pragmas.lines(), &mut edits.refused);
     let question = stages::Question {
@@ -191,6 +198,7 @@ pub fn transform(
         stages,
         backend,
         choices,
+        warnings,
     };
     variables::refuse(&plan, &mut edits);
     calls::refuse_other_threads(&plan, &mut edits);

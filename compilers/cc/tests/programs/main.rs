@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "also in functions that tests share")]
 
 mod captures;
+mod configured;
 mod corpus;
 mod outputs;
 mod patterns;
