@@ -119,6 +119,8 @@ fn functions(out: &mut String, report: &Report) {
         };
         let callback = if function.has_callback {
             "  has a callback"
+        } else if function.finds_core {
+            "  finds its core itself"
         } else {
             ""
         };

@@ -14,6 +14,7 @@ mod context;
 mod counted;
 mod edits;
 mod expand;
+mod finders;
 mod inactive;
 mod layout;
 mod lex;
@@ -29,6 +30,7 @@ mod variables;
 mod verify;
 
 pub(crate) use counted::reported;
+pub(crate) use finders::finders;
 pub(crate) use inactive::not_compiled;
 pub use output::{Output, OutputFile};
 pub(crate) use pragma::narrow;
@@ -173,7 +175,12 @@ pub fn transform(
         },
     };
     stages::check(&mut stages, &question, &mut edits.refused);
-    let mut closure = Closure::of(model, is_private, stages.callers());
+    // A cut makes its call for the stage that runs it, with the context.
+    let mut finders = finders(model, texts);
+    stages.callees().for_each(|id| {
+        finders.remove(&id);
+    });
+    let mut closure = Closure::of(model, is_private, stages.callers(), &finders);
     let main = main_function(model);
     match main {
         Some(main) => {
