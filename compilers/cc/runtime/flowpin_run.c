@@ -130,6 +130,7 @@ int flowpin_once(void) {
   if (!worker) return 1;
   if (!worker->had_packets || worker->is_in_packets) return worker->number == 0;
   flowpin_mark(worker, FLOWPIN_AT_ONCE);
+  worker->had_once = 1;
   tell_end(worker);
   pthread_mutex_lock(&lock);
   if (flowpin_program.reduce) flowpin_program.reduce(worker->core, 0);
