@@ -29,7 +29,8 @@ pub(crate) enum Fate {
     Said(Place),
     /// It is used while packets come.
     Used(Place),
-    /// It is read once packets have ended, where it cannot be shown that a sum is meant.
+    /// It is read, or another variable is said, once packets have ended, where it cannot be shown
+    /// that a sum is meant.
     Apart(Place, String),
 }
 
@@ -87,6 +88,48 @@ pub(crate) fn counters(model: &Model, texts: &Texts, decisions: &[Decision]) -> 
     found
 }
 
+/// Where functions that bring packets say, once these have ended, what a variable of their own has
+/// that changed meanwhile (`while (pcap_next_ex(…) > 0) count++;`).
+pub(crate) fn said_locals(model: &Model) -> Vec<Place> {
+    let order = Order::of(model);
+    let is_apart = |one: &crate::model::LocalUse| {
+        order.is_before(model, one.function, one.place)
+            || order.is_after(model, one.function, one.place)
+    };
+    let brings = model.locals.iter().filter(|one| {
+        let is_known = order.has_both(one.function);
+        is_known && one.access.may_write() && !is_apart(one)
+    });
+    let changed: Vec<_> = brings.map(|one| (one.function, one.declared)).collect();
+    let mut found: Vec<Place> = model
+        .locals
+        .iter()
+        .filter(|one| {
+            changed.contains(&(one.function, one.declared))
+                && order.is_after(model, one.function, one.place)
+                && one.access == Access::Read
+                && is_said(model, Some(one.function), one.place)
+        })
+        .map(|one| one.place)
+        .collect();
+    found.sort_unstable();
+    found.dedup_by_key(|place| (place.file, place.line));
+    found
+}
+
+/// Whether a place is in the arguments of a function that puts them into text.
+fn is_said(model: &Model, inside: Option<usize>, place: Place) -> bool {
+    model.calls.iter().any(|call| {
+        let at = call.name.expanded;
+        let callee = model.function(call.callee);
+        call.caller == inside
+            && at.file == place.file
+            && (at.offset..call.end).contains(&place.offset)
+            && callee.body.is_none()
+            && formats(&callee.name)
+    })
+}
+
 struct Look<'a> {
     model: &'a Model,
     order: &'a Order,
@@ -99,8 +142,7 @@ impl<'a> Look<'a> {
     fn counted(&self, texts: &Texts, id: GlobalId) -> Option<Result<Vec<&'a Reference>, Fate>> {
         let (model, order) = (self.model, self.order);
         let global = model.global(id);
-        let is_private = self.decisions.get(id)?.verdict == Verdict::Private;
-        if !is_private || global.ty.element != Element::Integer {
+        if self.decisions.get(id)?.verdict != Verdict::Private || global.ty.is_pointer {
             return None;
         }
         let uses = model
@@ -115,7 +157,7 @@ impl<'a> Look<'a> {
         // What is set to a value while packets come belongs to what is worked on.
         let is_set = |one: &&Reference| matches!(one.access, Access::Write | Access::Address);
         if !is_updated || running.iter().any(is_set) {
-            return None;
+            return self.left_over(&uses).map(Err);
         }
         let mut used = running.iter().filter(|one| !one.is_counted);
         if let Some(first) = used.clone().next() {
@@ -137,12 +179,35 @@ impl<'a> Look<'a> {
         })
     }
 
+    /// What is more than counted, and said once packets have ended: of each core, its own.
+    fn left_over(&self, uses: &[&Reference]) -> Option<Fate> {
+        let (model, order) = (self.model, self.order);
+        let mut changes = uses.iter().filter(|one| one.access.may_write());
+        changes.find(|one| !order.uses_before(model, one) && !self.is_said(one))?;
+        let mut said = uses
+            .iter()
+            .filter(|one| order.uses_after(model, one) && self.is_said(one));
+        let place = said.next()?.site.expanded;
+        let why = "it is set, or its address is taken, and not only added to";
+        Some(Fate::Apart(place, why.to_owned()))
+    }
+
     /// What keeps a counter from being a sum, apart from the statements that read it.
     fn obstacle(&self, texts: &Texts, id: GlobalId, uses: &[&Reference]) -> Option<String> {
         let (model, order) = (self.model, self.order);
         let global = model.global(id);
         if matches!(global.scope, Scope::Local(_)) {
             return Some("it is a function's: move it to file scope".to_owned());
+        }
+        match global.ty.element {
+            Element::Integer if global.ty.canonical.starts_with("_Bool") => {
+                return Some("it is no number".to_owned());
+            }
+            Element::Integer => {}
+            Element::Floating => {
+                return Some("sums of fractions depend on their order".to_owned());
+            }
+            Element::Other => return Some("it is no number".to_owned()),
         }
         let starts_at_0 = global
             .initialiser
@@ -163,16 +228,7 @@ impl<'a> Look<'a> {
 
     /// Whether a use is an argument of a function that puts it into text.
     fn is_said(&self, one: &Reference) -> bool {
-        let place = one.site.expanded;
-        self.model.calls.iter().any(|call| {
-            let at = call.name.expanded;
-            let callee = self.model.function(call.callee);
-            call.caller == one.inside
-                && at.file == place.file
-                && (at.offset..call.end).contains(&place.offset)
-                && callee.body.is_none()
-                && formats(&callee.name)
-        })
+        is_said(self.model, one.inside, one.site.expanded)
     }
 
     /// The statement that reads a sum, if one core may run it for all.

@@ -8,10 +8,10 @@ mod order;
 mod set_once;
 
 pub use closure::Closure;
-pub(crate) use counters::{Fate, counters};
+pub(crate) use counters::{Fate, counters, said_locals};
 pub use hidden::{Hidden, hidden};
 pub(crate) use library::{only_reads, same_for_same};
-pub(crate) use order::Order;
+pub(crate) use order::{Order, has_packets};
 pub(crate) use set_once::set_once;
 
 use crate::model::{Access, FunctionId, GlobalId, Model, Sink};

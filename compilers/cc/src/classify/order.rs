@@ -36,6 +36,14 @@ impl Order {
         limit.is_some_and(|limit| is_in_body(model, function, place) && place.offset < *limit)
     }
 
+    /// Whether a function brings packets, and it is known what of it runs before and after them.
+    pub(crate) fn has_both(&self, function: FunctionId) -> bool {
+        self.before
+            .get(&function)
+            .is_some_and(|limit| *limit < usize::MAX)
+            && self.after.contains_key(&function)
+    }
+
     /// Whether text of a function runs after packets only, once in each core.
     pub(crate) fn is_after(&self, model: &Model, function: FunctionId, place: Place) -> bool {
         let limit = self.after.get(&function);
@@ -137,12 +145,14 @@ impl<'a> Facts<'a> {
                 one.body.is_none() && SOURCES.contains(&one.name.as_str())
             })
             .collect();
-        // A call through a pointer that nobody knows may be of anything.
-        for call in model
+        // A call through a pointer that nobody knows may be of what has its address taken. The
+        // program's own functions among these end the analysis (`of`).
+        let unknown = model
             .pointer_calls
             .iter()
-            .filter(|one| one.targets.is_empty())
-        {
+            .filter(|one| one.targets.is_empty());
+        let is_taken = work.iter().any(|id| self.hidden.contains(id));
+        for call in unknown.filter(|_| is_taken) {
             if let Some(caller) = call.caller {
                 self.brings.entry(caller).or_default().push(call.place);
                 work.push(caller);
@@ -170,10 +180,14 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// The text around a call that may run again with it: where it begins, and where it ends.
+    /// The text that runs with a call: its statement, because C orders no less, and what may run
+    /// again with it. Where that begins, and where it ends; all of the function if that is not
+    /// known.
     fn around(&self, function: FunctionId, place: Place) -> (usize, usize) {
         let model = self.model;
-        let mut range = (place.offset, place.offset);
+        let Some(mut range) = self.statement(function, place) else {
+            return (0, usize::MAX);
+        };
         let again = model.repeated.iter().filter(|one| {
             one.function == function && one.start.file == place.file && one.end > place.offset
         });
@@ -182,6 +196,23 @@ impl<'a> Facts<'a> {
             range.1 = range.1.max(one.end);
         }
         range
+    }
+
+    /// The innermost statement in braces around a place.
+    fn statement(&self, function: FunctionId, place: Place) -> Option<(usize, usize)> {
+        let here = self.model.statements.iter().filter(|one| {
+            let range = one.start.offset..one.end;
+            one.function == function
+                && one.start.file == place.file
+                && range.contains(&place.offset)
+        });
+        let ranges = here.map(|one| (one.start.offset, one.end));
+        ranges.min_by_key(|(start, end)| end - start)
+    }
+
+    /// Whether nothing but its statement runs again with a call.
+    fn is_once(&self, function: FunctionId, place: Place) -> bool {
+        Some(self.around(function, place)) == self.statement(function, place)
     }
 
     /// Up to which byte a function's text runs before the packets that it brings.
@@ -252,11 +283,13 @@ impl<'a> Facts<'a> {
         let [(caller, place)] = sites else {
             return false;
         };
-        let is_first = found.get(caller) == Some(&place.offset);
-        is_first
+        let start = self.around(*caller, *place).0;
+        let sources = self.brings.get(caller).into_iter().flatten();
+        let same = sources.filter(|other| self.around(*caller, **other).0 == start);
+        found.get(caller) == Some(&start)
+            && same.count() == 1
             && self.brings.contains_key(&id)
-            && self.around(*caller, *place).0 == place.offset
-            && self.around(*caller, *place).1 == place.offset
+            && self.is_once(*caller, *place)
     }
 
     /// Of all functions that run after packets, from which byte on they do.
@@ -278,8 +311,7 @@ impl<'a> Facts<'a> {
             for call in below {
                 let sites = self.calls.get(&call.callee).map_or(0, Vec::len);
                 let has_body = self.model.function(call.callee).body.is_some();
-                let again = self.around(function, call.name.expanded);
-                let is_once = again.0 == again.1;
+                let is_once = self.is_once(function, call.name.expanded);
                 if has_body && sites == 1 && is_once && !self.hidden.contains(&call.callee) {
                     work.push(call.callee);
                 }
@@ -293,11 +325,7 @@ impl<'a> Facts<'a> {
         let calls = self.brings.get(&function).into_iter().flatten();
         let mut last = 0;
         for place in calls {
-            let around = self.around(function, *place);
-            let end = match around.0 == around.1 {
-                true => self.call_end(function, *place),
-                false => around.1,
-            };
+            let end = self.around(function, *place).1;
             last = last.max(if is_in_body(self.model, function, *place) {
                 end
             } else {
@@ -305,15 +333,6 @@ impl<'a> Facts<'a> {
             });
         }
         last
-    }
-
-    fn call_end(&self, function: FunctionId, place: Place) -> usize {
-        let here = self
-            .model
-            .calls
-            .iter()
-            .find(|call| call.caller == Some(function) && call.name.expanded == place);
-        here.map_or(place.offset + 1, |call| call.end.max(place.offset + 1))
     }
 
     /// Whether this is the only call with which a function brings packets.

@@ -1,9 +1,9 @@
 //! Configuration: what is set before packets come, and never after, is one for all cores.
 //!
 //! Shown here: every write runs before the first packet, and each core would compute the same.
-//! Cores start one after another; the run-time gives each of them the first value to start with, and
-//! compares what it has set with what the first core has. So a difference that is not seen here
-//! ends the run with its name, and is never used.
+//! Cores start one after another; the run-time gives each of them the first value to start with,
+//! and compares what it has set with what the first core has. So a difference that is not seen
+//! here ends the run with its name, and is never used.
 
 use super::library::{only_reads, same_for_same};
 use super::order::Order;

@@ -100,6 +100,8 @@ pub(super) fn is_discarded(ancestors: &[(Cursor<'_>, usize)]) -> bool {
     let count = above.children().len();
     match above.kind() {
         kind::PAREN => is_discarded(higher),
+        // `a, b`: the value is that of `b`.
+        kind::BINARY if above.binary_operator() == COMMA => *number == 0 || is_discarded(higher),
         // The last value in `({ … })` is used.
         kind::BLOCK => higher
             .last()
@@ -112,6 +114,9 @@ pub(super) fn is_discarded(ancestors: &[(Cursor<'_>, usize)]) -> bool {
         _ => false,
     }
 }
+
+/// clang's number of `,`.
+const COMMA: u32 = 33;
 
 /// `default: x++` has one child.
 fn is_single(above: Cursor<'_>) -> bool {

@@ -14,8 +14,12 @@ use std::collections::{HashMap, HashSet};
 /// What has a value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Thing {
-    /// A variable, and what it points to.
+    /// A variable as a whole, and what it points to.
     Value(String),
+    /// A field of a variable.
+    Field(String, String),
+    /// Any field of a variable.
+    Fields(String),
     /// A parameter, as calls pass it.
     Parameter(FunctionId, usize),
     /// What a function leaves behind a parameter that is a pointer.
@@ -72,7 +76,7 @@ impl Steady {
             }
         }
         let keys = found.into_iter().filter_map(|thing| match thing {
-            Thing::Value(key) => Some(key),
+            Thing::Value(key) | Thing::Fields(key) => Some(key),
             _ => None,
         });
         keys.collect()
@@ -116,10 +120,32 @@ impl Collector {
     }
 
     fn steady_set(&mut self, target: Cursor<'_>, made_of: &[Thing]) {
-        if let Some(base) = base(target) {
+        if let Some((base, field)) = self.field(target) {
+            self.steady.feed(made_of, &Thing::Fields(base.clone()));
+            self.steady.feed(made_of, &Thing::Field(base, field));
+        } else if let Some(base) = base(target) {
             let key = self.key(base);
             self.steady.feed(made_of, &Thing::Value(key));
         }
+    }
+
+    /// The variable, and its field, of an expression that names a field of a variable, or a part of
+    /// that.
+    fn field(&mut self, cursor: Cursor<'_>) -> Option<(String, String)> {
+        let inner = cursor.children().first().copied()?;
+        let names_variable = inner.kind() == kind::DECL_REF && !inner.shape().1;
+        if cursor.kind() == kind::MEMBER_REF && names_variable {
+            let variable = inner.referenced()?;
+            return Some((self.key(variable), cursor.referenced()?.usr()));
+        }
+        let is_part = match cursor.kind() {
+            kind::MEMBER_REF | kind::PAREN | kind::UNEXPOSED => !inner.shape().1,
+            kind::ARRAY_SUBSCRIPT => base(inner).is_some() && !inner.shape().1,
+            // `&v.f`.
+            kind::UNARY => cursor.unary_operator() == 5,
+            _ => false,
+        };
+        is_part.then(|| self.field(inner)).flatten()
     }
 
     fn steady_assembler(&mut self, cursor: Cursor<'_>) {
@@ -169,11 +195,25 @@ impl Collector {
         match cursor.kind() {
             kind::DECL_REF => {
                 let target = cursor.referenced();
-                found.extend(target.and_then(|target| self.ingredient(target)));
+                let whole = target.and_then(|target| self.ingredient(target));
+                if let Some(Thing::Value(key)) = &whole {
+                    found.push(Thing::Fields(key.clone()));
+                }
+                found.extend(whole);
+            }
+            kind::MEMBER_REF => {
+                if let Some((variable, field)) = self.field(cursor) {
+                    found.push(Thing::Value(variable.clone()));
+                    found.push(Thing::Field(variable, field));
+                    return;
+                }
             }
             kind::CALL => {
                 let function = cursor.referenced();
                 let function = function.filter(|target| target.kind() == kind::FUNCTION);
+                if function.is_some_and(|one| OF_THE_CAPTURE.contains(&one.name().as_str())) {
+                    return;
+                }
                 found.push(match function {
                     Some(function) => Thing::Result(self.function_id(function)),
                     None => Thing::Unknown,
@@ -198,6 +238,9 @@ impl Collector {
         }
     }
 }
+
+/// What is the same whoever asks: all cores have the same capture.
+const OF_THE_CAPTURE: &[&str] = &["pcap_datalink", "pcap_snapshot"];
 
 /// Variables of the C library that say what the program was started with.
 const ARGUMENTS: &[&str] = &["optarg", "optind", "optopt", "opterr", "environ"];

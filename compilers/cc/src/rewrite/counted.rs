@@ -3,7 +3,7 @@
 
 use super::Refusal;
 use super::pragma::Pragmas;
-use crate::classify::{Decision, Fate, counters};
+use crate::classify::{Decision, Fate, counters, has_packets, said_locals};
 use crate::model::{Model, Texts};
 
 /// Reduces event counters, refuses numbers of packets that are said, and returns a line for each
@@ -16,6 +16,10 @@ pub(super) fn apply(
     refused: &mut Vec<Refusal>,
 ) -> Vec<String> {
     let mut warnings = Vec::new();
+    if !has_packets(model) {
+        warnings.push(NO_PACKETS.to_owned());
+    }
+    warnings.extend(locals(model));
     for counter in counters(model, texts, decisions) {
         let id = counter.global;
         if pragmas.says_of(id) {
@@ -36,6 +40,21 @@ pub(super) fn apply(
     warnings
 }
 
+/// What is told of a program whose packets nobody divides.
+const NO_PACKETS: &str = "no source calls a function of libpcap that brings packets: each core \
+     would run the whole program; name the sources of the library that does";
+
+/// Functions' own variables that packets change, and that are said after them.
+fn locals(model: &Model) -> impl Iterator<Item = String> {
+    said_locals(model).into_iter().map(|place| {
+        format!(
+            "{}: what is said here when packets have ended is of a function's own variable that \
+             changes while they come: each core says its own; move it to file scope",
+            model.at(place)
+        )
+    })
+}
+
 /// Why a variable is a sum.
 fn summed(model: &Model, statements: &[crate::model::Place]) -> String {
     let places: Vec<String> = statements.iter().map(|place| model.at(*place)).collect();
@@ -50,8 +69,8 @@ fn said(model: &Model, id: usize) -> String {
     let name = model.global_name(id);
     let at = model.at(model.global(id).place);
     format!(
-        "`{name}` ({at}) is counted by all packets, and said here while they come: each core would \
-         say numbers of its own; if that is meant, add `#pragma flowpin private {}`",
+        "`{name}` ({at}) is counted by all packets, and said here where they may still come: each \
+         core would say numbers of its own; if that is meant, add `#pragma flowpin private {}`",
         model.global(id).name
     )
 }
@@ -66,8 +85,8 @@ fn warning(model: &Model, id: usize, fate: &Fate) -> Option<String> {
             model.at(*place)
         ),
         Fate::Apart(place, why) => format!(
-            "{}: `{name}` is counted while packets come and read here when they have ended: each \
-             core has its own number, and not the sum ({why}); see `reduce` and `once`",
+            "{}: `{name}` changes while packets come, and is read here when they have ended: each \
+             core has its own, and not the sum ({why}); see `reduce`, `once` and `private`",
             model.at(*place)
         ),
         Fate::Summed(_) | Fate::Said(_) => return None,
@@ -78,6 +97,10 @@ fn warning(model: &Model, id: usize, fate: &Fate) -> Option<String> {
 pub(crate) fn reported(model: &Model, texts: &Texts, decisions: &mut [Decision]) -> Vec<String> {
     let pragmas = Pragmas::read(model, texts, &mut Vec::new());
     let mut lines = Vec::new();
+    if !has_packets(model) {
+        lines.push(NO_PACKETS.to_owned());
+    }
+    lines.extend(locals(model));
     for counter in counters(model, texts, decisions) {
         let id = counter.global;
         if pragmas.says_of(id) {

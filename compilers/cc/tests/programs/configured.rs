@@ -176,6 +176,40 @@ fn numbers_of_packets_are_refused_or_told() {
     assert_eq!(told(count, plain, "", ""), Ok(vec![]));
 }
 
+/// What a core says for the first time after packets is in the output, once for each core; what is
+/// run once is there once.
+#[test]
+fn words_after_packets_are_kept() {
+    if let Some(why) = has_libclang().or_else(|| compilers().is_empty().then_some("cc")) {
+        return skipped(why);
+    }
+    let temporary = tempfile::tempdir().unwrap();
+    let source = temporary.path().join("late.c");
+    fs::write(&source, LATE).unwrap();
+    let built = build(
+        "cc",
+        "-O1 -Wall -Werror",
+        &transformed_file(&source, Backend::Context),
+    );
+    let alone = lines(&built.path().join("program"), "1", &[]);
+    assert_eq!(alone.len(), 3, "{alone:?}");
+    for ways in [2, 3, 4] {
+        let said = lines(&built.path().join("program"), &ways.to_string(), &[]);
+        let count = |line: &str| said.iter().filter(|one| *one == line).count();
+        assert_eq!(count("each core"), ways, "{said:?}");
+        assert_eq!((count(&alone[0]), count(&alone[2])), (1, 1), "{said:?}");
+    }
+}
+
+const LATE: &str = "#include <pcap.h>\n#include <stdio.h>\n\
+    static long packets, bytes;\n\
+    static void handle(unsigned char *user, const struct pcap_pkthdr *header, \
+    const unsigned char *data) { (void)user, (void)data, packets++, bytes += header->len; }\n\
+    int main(int argc, char **argv) {\n  char error[PCAP_ERRBUF_SIZE];\n\
+    pcap_loop(pcap_open_offline(argv[argc - 1], error), -1, handle, 0);\n\
+    printf(\"%ld bytes\\n\", bytes);\n  printf(\"packets: %ld\\n\", packets);\n\
+    puts(\"each core\");\n  return 0; }\n";
+
 /// A counter is a sum only if nothing but a sum can be meant: all else is told, with the reason.
 #[test]
 fn what_is_no_sum_is_told() {
@@ -237,6 +271,13 @@ fn what_is_no_sum_is_told() {
             "of its function",
         ),
         (
+            "static double count;",
+            "",
+            "printf(\"%f\\n\", count);",
+            "order",
+        ),
+        ("static _Bool count;", "", print, "it is no number"),
+        (
             "static int count; static int last;",
             "",
             "printf(\"%d %d\\n\", count, last);",
@@ -262,6 +303,19 @@ fn what_is_no_sum_is_told() {
             (_, Err(lines)) => panic!("{globals} {end}: {lines:?}"),
         }
     }
+    let fields = "static struct { int a, b; } count;";
+    let said = told(fields, "count.a++;", "", "printf(\"%d\\n\", count.a);").unwrap();
+    assert!(said[0].contains("it is no number"), "{said:?}");
+    let alias = "static int count, *at = &count;";
+    let said = told(alias, "++*at;", "", print).unwrap();
+    assert!(said[0].contains("its address is taken"), "{said:?}");
+    let local = "int own = 0;";
+    let loops = "pcap_loop(capture, -1, handle, (unsigned char *)&own); printf(\"%d\", own);";
+    let said = told("", "++*(int *)user;", local, loops).unwrap();
+    assert!(
+        said.len() == 1 && said[0].contains("of a function's own"),
+        "{said:?}"
+    );
     let other = "static int count, last;";
     let said = told(
         other,
@@ -408,7 +462,8 @@ fn what_is_not_set_once_stays_private() {
              {globals}\nstatic void handle(unsigned char *user, const struct pcap_pkthdr *header, \
              const unsigned char *data) {{\n {handler} }}\n\
              int main(int argc, char **argv) {{\n {start}\n\
-             pcap_loop(pcap_open_offline(argv[1], 0), -1, handle, 0);\n {end}\n return sizeof x == 99; }}\n"
+             pcap_loop(pcap_open_offline(argv[1], 0), -1, handle, 0);\n {end}\n \
+             return sizeof x == 99; }}\n"
         );
         fs::write(&source, text).unwrap();
         let found = decisions(&source);
