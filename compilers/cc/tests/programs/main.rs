@@ -4,6 +4,7 @@
 mod captures;
 mod configured;
 mod corpus;
+mod mutants;
 mod outputs;
 mod patterns;
 mod scanner;
