@@ -51,12 +51,12 @@ MODES = {
 }
 
 
-def build(args, name, edits, *choices):
+def build(args, name, edits, *choices, client=None, make=(), flags=("-O2",)):
     folder = args.work / name.replace(" ", "-")
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     shutil.copytree(args.work / "libnids" / "libnids-1.26", folder / "libnids-1.26")
-    client = (HERE / "client.c").read_text()
+    client = (HERE / (client or "client.c")).read_text()
     if "out" in name:
         client = client.replace("/* CUT", "#pragma flowpin cut").replace("+ 1) */", "+ 1)")
     (folder / "client.c").write_text(client)
@@ -69,13 +69,13 @@ def build(args, name, edits, *choices):
     sources = ["client.c"] + sorted(
         str(one.relative_to(folder)) for one in (folder / "libnids-1.26/src").glob("*.c"))
     if choices == ("sequential",):
-        subprocess.run(["cc", *FLAGS, "-O2", "-o", "program", *sources, "-lpcap"], cwd=folder,
+        subprocess.run(["cc", *FLAGS, *flags, "-o", "program", *sources, "-lpcap"], cwd=folder,
                        check=True)
         return folder / "program"
     subprocess.run([args.flowpin, "cc", "transform", "-o", "out", *choices, *sources, "--",
                     *FLAGS], cwd=folder, check=True, stdout=subprocess.DEVNULL,
                    stderr=subprocess.DEVNULL)
-    subprocess.run(["make", "-s", "-C", "out"], cwd=folder, check=True)
+    subprocess.run(["make", "-s", "-C", "out", *make], cwd=folder, check=True)
     return folder / "out" / "program"
 
 
@@ -104,13 +104,8 @@ def table(title, heads, rows):
         print(f"| {' | '.join(row)} |", flush=True)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--flowpin", default=str(HERE.parents[1] / "target/release/flowpin"))
-    parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--packets", type=int, default=1000000)
-    parser.add_argument("--work", type=Path, default=HERE.parents[1] / "target/bench-cc")
-    args = parser.parse_args()
+def prepare(args):
+    """libnids, and a capture."""
     args.flowpin = str(Path(args.flowpin).resolve())
     args.work = args.work.resolve()
     args.capture = args.work / "mix.pcap"
@@ -120,6 +115,16 @@ def main():
     if not args.capture.exists():
         subprocess.run([args.flowpin, "gen", "mix", "--packets", str(args.packets), "--seed", "7",
                         "--no-truth", "-w", args.capture], check=True, stderr=subprocess.DEVNULL)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--flowpin", default=str(HERE.parents[1] / "target/release/flowpin"))
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--packets", type=int, default=1000000)
+    parser.add_argument("--work", type=Path, default=HERE.parents[1] / "target/bench-cc")
+    args = parser.parse_args()
+    prepare(args)
     sequential = build(args, "sequential", [], "sequential")
     _, expected = once(args, sequential, 1)
     base = median(args, sequential, 1, expected)

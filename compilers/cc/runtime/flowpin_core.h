@@ -54,6 +54,7 @@ struct flowpin_worker {
   int is_in_packets; /* between the first packet it asked for and the last */
   int is_at_end;     /* of the capture that is open */
   int had_packets;   /* and has seen the end of some capture */
+  int had_once;      /* and has come to a statement that runs once after that */
   int stops;         /* pcap_breakloop */
   struct bpf_program filter;
   struct flowpin_element *held; /* what pcap_next has returned */

@@ -27,8 +27,11 @@ struct flowpin_part *flowpin_new_part(struct flowpin_worker *worker, const char 
   part->path = path ? strdup(path) : 0;
   part->flags = flags;
   part->target = part->handed = -1;
-  /* Opened after packets have begun, it has nothing from before. */
   part->at_packets = part->at_end = part->at_once = -1;
+  /* Opened after packets have begun, or have ended, it has nothing from before. */
+  if (worker->is_in_packets || worker->had_packets) part->at_packets = 0;
+  if (!worker->is_in_packets && worker->had_packets) part->at_end = 0;
+  if (worker->had_once) part->at_once = 0;
   struct flowpin_part **last = &worker->parts;
   while (*last) last = &(*last)->next;
   *last = part;

@@ -76,8 +76,22 @@ static void tell_end(struct flowpin_worker *worker) {
   flowpin_hand_all(worker, FLOWPIN_END);
 }
 
+/* What is one for all cores has been set by the first that gets here; the others have set it to the
+ * same, or the program is not what the compiler took it for. Only one core runs meanwhile. */
+static void compare_configuration(struct flowpin_worker *worker) {
+  static int is_set;
+  if (!flowpin_program.set_once || worker->had_packets) return;
+  const char *odd = flowpin_program.set_once(is_set ? 3 : 2);
+  is_set = 1;
+  if (!odd) return;
+  fprintf(stderr, "flowpin: core %d sets `%s` to another value than the first core: ", worker->number,
+          odd);
+  flowpin_die("add `#pragma flowpin private` with its name");
+}
+
 void flowpin_packets_begin(void) {
   struct flowpin_worker *worker = flowpin_worker;
+  compare_configuration(worker);
   tell_end(worker);
   worker->owes_end = 1;
   worker->discards = 0;
@@ -116,6 +130,7 @@ int flowpin_once(void) {
   if (!worker) return 1;
   if (!worker->had_packets || worker->is_in_packets) return worker->number == 0;
   flowpin_mark(worker, FLOWPIN_AT_ONCE);
+  worker->had_once = 1;
   tell_end(worker);
   pthread_mutex_lock(&lock);
   if (flowpin_program.reduce) flowpin_program.reduce(worker->core, 0);
@@ -147,6 +162,12 @@ void flowpin_finish(int code) {
     flowpin_die("the program needs FLOWPIN_WAYS=1");
   }
   worker->code = code;
+  if ((worker->had_packets || worker->is_in_packets) && flowpin_program.reduce) {
+    /* It does not come to a statement that runs once: its numbers still belong to the sums. */
+    pthread_mutex_lock(&lock);
+    flowpin_program.reduce(worker->core, 0);
+    pthread_mutex_unlock(&lock);
+  }
   tell_end(worker);
   for (int input = 0; input < worker->input_count; input++)
     flowpin_ring_abandon(worker->inputs[input]);
@@ -207,6 +228,7 @@ static void *run_worker(void *given) {
   wait_turn(worker->number);
   pthread_mutex_unlock(&lock);
   optind = 1;
+  if (flowpin_program.set_once) flowpin_program.set_once(1);
   flowpin_note_descriptors(worker);
   flowpin_finish(flowpin_program.start(self, worker->argc, worker->argv));
 }
@@ -394,6 +416,7 @@ int main(int argc, char **argv) {
     return flowpin_program.start(self, argc, argv);
   }
   if (flowpin_ways > WAYS_MAX) flowpin_die("all stages together may have 256 cores");
+  if (flowpin_program.set_once) flowpin_program.set_once(0);
   workers = calloc((size_t)flowpin_ways, sizeof *workers);
   finished = calloc((size_t)flowpin_ways, sizeof *finished);
   if (!workers || !finished) flowpin_die("no memory for workers");

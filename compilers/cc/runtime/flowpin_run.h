@@ -23,6 +23,8 @@ struct flowpin_program {
   void (*init)(struct flowpin_core *);                   /* gives it its initial values */
   int (*start)(struct flowpin_core *, int, char **);     /* the program's main function */
   void (*reduce)(struct flowpin_core *, int);            /* 0: adds to the sums; 1: takes them */
+  const char *(*set_once)(int);                          /* 0 keeps first values, 1 sets them, 2
+                                                            keeps what is set, 3: what differs */
   void (*tick)(struct flowpin_core *, struct timeval *); /* packet time has passed; may be null */
   long tick_us;                                          /* how often */
   int tick_stage;                                        /* which stage it is for */

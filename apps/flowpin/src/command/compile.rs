@@ -113,6 +113,9 @@ fn transform(args: &TransformArgs) -> Result<Exit, Failure> {
             "note: {note} is not compiled with these flags, and is left as it is"
         ));
     }
+    for warning in &output.warnings {
+        tell(format_args!("warning: {warning}"));
+    }
     let mut text = format!(
         "{}: {} lines changed or added; {} variables are private to each core\n",
         args.output.display(),

@@ -5,8 +5,9 @@ use super::unit::{expansion, spelling};
 use super::{RawPlace, owned};
 use clang_sys::{
     CX_StorageClass, CXChildVisit_Continue, CXChildVisitResult, CXClientData, CXCursor,
-    CXCursorKind, CXLinkage_External, CXLinkage_Internal, CXTLS_None, CXType, CXType_ConstantArray,
-    CXType_FunctionNoProto, CXType_FunctionProto, CXType_IncompleteArray, CXType_Pointer,
+    CXCursorKind, CXLinkage_External, CXLinkage_Internal, CXTLS_None, CXType, CXType_Bool,
+    CXType_ConstantArray, CXType_Double, CXType_Enum, CXType_Float, CXType_FunctionNoProto,
+    CXType_FunctionProto, CXType_IncompleteArray, CXType_Int128, CXType_Pointer,
     CXType_VariableArray, clang_Cursor_getArgument, clang_Cursor_getNumArguments,
     clang_Cursor_getStorageClass, clang_Cursor_getVarDeclInitializer, clang_Cursor_isNull,
     clang_Location_isInSystemHeader, clang_Type_getAlignOf, clang_Type_getSizeOf,
@@ -24,17 +25,23 @@ use std::marker::PhantomData;
 /// The kinds of cursors that matter here.
 pub(crate) mod kind {
     pub(crate) use clang_sys::{
-        CXCursor_ArraySubscriptExpr as ARRAY_SUBSCRIPT, CXCursor_BinaryOperator as BINARY,
-        CXCursor_CStyleCastExpr as CAST, CXCursor_CallExpr as CALL,
-        CXCursor_CompoundAssignOperator as COMPOUND_ASSIGN, CXCursor_ConditionalOperator as CHOICE,
+        CXCursor_ArraySubscriptExpr as ARRAY_SUBSCRIPT, CXCursor_AsmStmt as ASSEMBLER,
+        CXCursor_BinaryOperator as BINARY, CXCursor_BreakStmt as BREAK,
+        CXCursor_CStyleCastExpr as CAST, CXCursor_CallExpr as CALL, CXCursor_CaseStmt as CASE,
+        CXCursor_CompoundAssignOperator as COMPOUND_ASSIGN, CXCursor_CompoundStmt as BLOCK,
+        CXCursor_ConditionalOperator as CHOICE, CXCursor_ContinueStmt as CONTINUE,
         CXCursor_DeclRefExpr as DECL_REF, CXCursor_DeclStmt as DECLARATION,
-        CXCursor_FieldDecl as FIELD, CXCursor_FunctionDecl as FUNCTION,
-        CXCursor_InitListExpr as INIT_LIST, CXCursor_MacroDefinition as MACRO_DEFINITION,
-        CXCursor_MemberRef as DESIGNATOR, CXCursor_MemberRefExpr as MEMBER_REF,
-        CXCursor_ParenExpr as PAREN, CXCursor_ParmDecl as PARAMETER,
-        CXCursor_TranslationUnit as UNIT, CXCursor_UnaryExpr as SIZEOF,
-        CXCursor_UnaryOperator as UNARY, CXCursor_UnexposedExpr as UNEXPOSED,
-        CXCursor_VarDecl as VARIABLE,
+        CXCursor_DefaultStmt as DEFAULT, CXCursor_DoStmt as DO, CXCursor_FieldDecl as FIELD,
+        CXCursor_ForStmt as FOR, CXCursor_FunctionDecl as FUNCTION, CXCursor_GotoStmt as GOTO,
+        CXCursor_IfStmt as IF, CXCursor_IndirectGotoStmt as COMPUTED_GOTO,
+        CXCursor_InitListExpr as INIT_LIST, CXCursor_LabelStmt as LABEL,
+        CXCursor_MacroDefinition as MACRO_DEFINITION, CXCursor_MemberRef as DESIGNATOR,
+        CXCursor_MemberRefExpr as MEMBER_REF, CXCursor_ParenExpr as PAREN,
+        CXCursor_ParmDecl as PARAMETER, CXCursor_ReturnStmt as RETURN,
+        CXCursor_StmtExpr as STATEMENT_EXPRESSION, CXCursor_TranslationUnit as UNIT,
+        CXCursor_UnaryExpr as SIZEOF, CXCursor_UnaryOperator as UNARY,
+        CXCursor_UnexposedExpr as UNEXPOSED, CXCursor_VarDecl as VARIABLE,
+        CXCursor_WhileStmt as WHILE,
     };
 }
 
@@ -44,6 +51,18 @@ pub(crate) enum Linkage {
     External,
     Internal,
     None,
+}
+
+/// What a variable holds, or the elements of an array.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Element {
+    /// A whole number.
+    Integer,
+    /// A `float` or `double`.
+    Floating,
+    /// Anything else.
+    #[default]
+    Other,
 }
 
 /// What is known about a type.
@@ -65,6 +84,8 @@ pub(crate) struct TypeInfo {
     pub(crate) is_variadic: bool,
     /// It, or its elements, have a type that is declared inside a function.
     pub(crate) is_local: bool,
+    /// What it holds, or its elements.
+    pub(crate) element: Element,
 }
 
 /// One node.
@@ -245,6 +266,14 @@ impl<'u> Cursor<'u> {
         members
     }
 
+    /// Whether its type is a pointer to something that cannot be written through it.
+    pub(crate) fn points_to_const(self) -> bool {
+        let given = ask!(clang_getCursorType, self.raw);
+        let canonical = ask!(clang_getCanonicalType, given);
+        let pointee = ask!(clang_getPointeeType, canonical);
+        canonical.kind == CXType_Pointer && ask!(clang_isConstQualifiedType, pointee) != 0
+    }
+
     /// Whether its type is an array, or a pointer.
     pub(crate) fn shape(self) -> (bool, bool) {
         let given = ask!(clang_getCursorType, self.raw);
@@ -281,6 +310,11 @@ fn describe(given: CXType) -> TypeInfo {
         is_variadic: canonical.kind == CXType_FunctionProto
             && ask!(clang_isFunctionTypeVariadic, canonical) != 0,
         is_local: is_declared_in_function(element),
+        element: match element.kind {
+            CXType_Bool..=CXType_Int128 | CXType_Enum => Element::Integer,
+            CXType_Float | CXType_Double => Element::Floating,
+            _ => Element::Other,
+        },
     }
 }
 

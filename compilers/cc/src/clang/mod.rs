@@ -7,7 +7,7 @@ mod cursor;
 mod library;
 mod unit;
 
-pub(crate) use cursor::{Cursor, Linkage, TypeInfo, kind};
+pub(crate) use cursor::{Cursor, Element, Linkage, TypeInfo, kind};
 pub(crate) use library::Library;
 pub use library::LibraryError;
 pub(crate) use unit::{RawPlace, RawUnit};

@@ -12,17 +12,21 @@ use std::collections::{HashMap, HashSet};
 pub struct Closure {
     /// They use a private variable themselves.
     pub direct: HashSet<FunctionId>,
-    /// These, and all that call one of these.
+    /// These, and all that call one of these, but for those that find their core themselves.
     pub all: HashSet<FunctionId>,
+    /// Functions that use state and find their core themselves.
+    pub finders: HashSet<FunctionId>,
 }
 
 impl Closure {
-    /// The functions that need the context when `private` is private; `others` need it anyway.
+    /// The functions that need the context when `private` is private; `others` need it anyway, and
+    /// `finders` would find it themselves.
     #[must_use]
     pub fn of(
         model: &Model,
         is_private: impl Fn(GlobalId) -> bool,
         others: impl Iterator<Item = FunctionId>,
+        finders: &HashSet<FunctionId>,
     ) -> Self {
         let direct: HashSet<FunctionId> = model
             .references
@@ -38,12 +42,25 @@ impl Closure {
             }
         }
         let mut all = HashSet::new();
+        let mut found = HashSet::new();
         let mut work: Vec<FunctionId> = direct.iter().copied().collect();
         while let Some(function) = work.pop() {
-            if all.insert(function) {
+            if finders.contains(&function) {
+                found.insert(function);
+            } else if all.insert(function) {
                 work.extend(callers.get(&function).into_iter().flatten());
             }
         }
-        Self { direct, all }
+        Self {
+            direct,
+            all,
+            finders: found,
+        }
+    }
+
+    /// Whether a function needs the context, whoever gives it.
+    #[must_use]
+    pub fn needs(&self, function: FunctionId) -> bool {
+        self.all.contains(&function) || self.finders.contains(&function)
     }
 }

@@ -1,10 +1,18 @@
 //! What becomes of each global, and why; which functions need the core's context.
 
 mod closure;
+mod counters;
 mod hidden;
+mod library;
+mod order;
+mod set_once;
 
 pub use closure::Closure;
+pub(crate) use counters::{Fate, counters, said_locals};
 pub use hidden::{Hidden, hidden};
+pub(crate) use library::{only_reads, same_for_same};
+pub(crate) use order::{Order, has_packets};
+pub(crate) use set_once::set_once;
 
 use crate::model::{Access, FunctionId, GlobalId, Model, Sink};
 use serde::Serialize;
@@ -18,6 +26,8 @@ pub enum Verdict {
     Private,
     /// All cores read the same: it is constant, or never written.
     Shared,
+    /// All cores read the same: it is set before packets come, and never after.
+    SetOnce,
     /// Each thread has its own already.
     PerThread,
     /// A flag between a signal's handler and the program: it stays one for all.
@@ -42,8 +52,9 @@ pub struct Decision {
 pub fn decide(model: &Model) -> Vec<Decision> {
     let handlers = handlers(model);
     let running = running(model);
+    let order = Order::of(model);
     let mut decisions: Vec<Decision> = (0..model.globals.len())
-        .map(|id| decide_one(model, id, &handlers, &running))
+        .map(|id| decide_one(model, id, (&handlers, &running, &order)))
         .collect();
     // What holds the address of a private variable is private, too: each core has its own.
     loop {
@@ -68,8 +79,7 @@ pub fn decide(model: &Model) -> Vec<Decision> {
 fn decide_one(
     model: &Model,
     id: GlobalId,
-    handlers: &HashSet<FunctionId>,
-    running: &HashSet<FunctionId>,
+    (handlers, running, order): (&HashSet<FunctionId>, &HashSet<FunctionId>, &Order),
 ) -> Decision {
     let global = model.global(id);
     let decision = |verdict, why: &str| Decision {
@@ -116,10 +126,17 @@ fn decide_one(
         let inside = writer.inside;
         is_written_while_running |= inside.is_some_and(|inside| running.contains(&inside));
     }
-    match (count, is_only_address, is_written_while_running) {
-        (0, _, _) => decision(Verdict::Shared, "never written"),
+    let is_set_once = match count {
+        0 => return decision(Verdict::Shared, "never written"),
+        _ => set_once(model, order, id),
+    };
+    match (is_set_once, is_only_address, is_written_while_running) {
+        (Ok(why), _, _) => decision(Verdict::SetOnce, &why),
         (_, true, _) => decision(Verdict::Private, "its address is taken"),
-        (_, _, false) => decision(Verdict::Private, "written only before packets come"),
+        (Err(why), _, false) => {
+            let why = format!("not written while packets come, but not shared: {why}");
+            decision(Verdict::Private, &why)
+        }
         _ => decision(Verdict::Private, "written while packets come"),
     }
 }

@@ -60,7 +60,8 @@ impl Collector {
         {
             self.model.globals[id].initialiser = Some((start, end.offset as usize));
         }
-        self.initial_flow(&Node::Value(cursor.usr()), initialiser);
+        self.initial_flow(&Node::Value(self.key(cursor)), initialiser);
+        self.steady_initialiser(cursor, initialiser);
         let definition = self.model.globals[id].place;
         let mut walk = super::walk::Walk {
             function: None,
@@ -100,6 +101,7 @@ impl Collector {
             attributes: Vec::new(),
             other_type: None,
             unit: self.unit,
+            is_steady: true,
         });
         self.globals.insert(key, id);
         Some(id)
@@ -190,7 +192,9 @@ impl Collector {
         function.parameter_names = arguments.iter().map(|one| one.name()).collect();
         for (number, argument) in arguments.iter().enumerate() {
             let from = Node::Parameter(id, number);
-            self.flows.edge(from, Node::Value(self.key(*argument)));
+            let key = self.key(*argument);
+            self.flows.edge(from, Node::Value(key.clone()));
+            self.steady.parameter(id, number, key);
         }
         let mut walk = super::walk::Walk {
             function: Some(id),

@@ -8,6 +8,8 @@ mod declare;
 mod flow;
 mod left_out;
 mod places;
+mod statements;
+mod steady;
 mod usage;
 mod walk;
 
@@ -18,6 +20,7 @@ use flow::Flows;
 use left_out::LeftOut;
 use places::Files;
 use std::collections::{HashMap, HashSet};
+use steady::Steady;
 
 /// Why a program could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -55,6 +58,9 @@ struct Collector {
     functions: HashMap<String, FunctionId>,
     seen: Seen,
     flows: Flows,
+    steady: Steady,
+    /// Which variable each of the model's `locals` is.
+    local_keys: Vec<String>,
     left_out: LeftOut,
     /// The declaration statement that is being read.
     statement: Option<(RawPlace, RawPlace)>,
@@ -83,6 +89,8 @@ impl Collector {
             functions: HashMap::new(),
             seen: Seen::default(),
             flows: Flows::default(),
+            steady: Steady::default(),
+            local_keys: Vec::new(),
             left_out: LeftOut::default(),
             statement: None,
             unit: 0,
@@ -181,6 +189,13 @@ impl Collector {
         (model.root, model.files) = self.files.finish();
         model.skipped = self.left_out.always();
         flow::resolve(&mut model, &self.flows);
+        let unsteady = self.steady.unsteady(&model);
+        for (key, id) in &self.globals {
+            model.globals[*id].is_steady = !unsteady.contains(key);
+        }
+        for (one, key) in model.locals.iter_mut().zip(&self.local_keys) {
+            one.is_steady = !unsteady.contains(key);
+        }
         model
     }
 }

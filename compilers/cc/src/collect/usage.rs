@@ -1,6 +1,7 @@
 //! What an expression does with a variable that it names.
 
 use super::Collector;
+use super::statements::is_discarded;
 use super::walk::ASSIGN;
 use crate::clang::{Cursor, kind};
 use crate::model::{Access, Sink};
@@ -35,6 +36,8 @@ pub(super) fn access(cursor: Cursor<'_>, ancestors: &[(Cursor<'_>, usize)]) -> A
             kind::BINARY if above.binary_operator() == ASSIGN && *number == 0 => {
                 return Access::Write;
             }
+            // Operands of assembler may be written.
+            kind::ASSEMBLER => return Access::Update,
             _ if decays => return Access::Address,
             _ => return Access::Read,
         }
@@ -45,6 +48,26 @@ pub(super) fn access(cursor: Cursor<'_>, ancestors: &[(Cursor<'_>, usize)]) -> A
         Access::Read
     }
 }
+
+/// Whether what is below `ancestors` is only added to or taken from, by a statement of its own.
+pub(super) fn is_counted(ancestors: &[(Cursor<'_>, usize)]) -> bool {
+    for (at, (above, number)) in ancestors.iter().enumerate().rev() {
+        let adds = match above.kind() {
+            kind::PAREN | kind::UNEXPOSED | kind::MEMBER_REF => continue,
+            kind::ARRAY_SUBSCRIPT if *number == 0 => continue,
+            kind::UNARY => matches!(above.unary_operator(), 1..=4),
+            kind::COMPOUND_ASSIGN => matches!(above.binary_operator(), ADD_ASSIGN | SUB_ASSIGN),
+            _ => false,
+        };
+        let higher = ancestors.get(..at).unwrap_or_default();
+        return adds && is_discarded(higher);
+    }
+    false
+}
+
+/// clang's numbers of `+=` and `-=`.
+const ADD_ASSIGN: u32 = 26;
+const SUB_ASSIGN: u32 = 27;
 
 /// clang's numbers: 1 to 4 are `++` and `--`, 5 is `&`, 6 is `*`.
 fn unary(operator: u32, decays: bool) -> Access {
@@ -76,7 +99,7 @@ pub(super) fn sink(collector: &mut Collector, ancestors: &[(Cursor<'_>, usize)])
             kind::BINARY if above.binary_operator() == ASSIGN => return Sink::Stored,
             kind::INIT_LIST => return Sink::Initialiser,
             kind::VARIABLE => return Sink::Stored,
-            clang_sys::CXCursor_ReturnStmt => return Sink::Returned,
+            kind::RETURN => return Sink::Returned,
             _ => return Sink::Used,
         }
     }

@@ -2,11 +2,12 @@
 
 use super::Collector;
 use super::flow::Node;
-use super::usage::{access, sink};
+use super::statements::is_discarded;
+use super::usage::{access, is_counted, sink};
 use crate::clang::{Cursor, Linkage, kind};
 use crate::model::{
-    Access, AddressTaken, Call, FunctionId, GlobalId, LibraryVariable, Passed, Place, PointerCall,
-    Reference,
+    Access, AddressTaken, Call, FunctionId, GlobalId, LibraryVariable, LocalUse, Passed, Place,
+    PointerCall, Reference,
 };
 
 /// Where in the tree the walk is.
@@ -24,6 +25,8 @@ pub(super) struct Walk<'u> {
 impl Collector {
     /// Visits a statement or an expression, and all below.
     pub(super) fn walk<'u>(&mut self, cursor: Cursor<'u>, walk: &mut Walk<'u>) {
+        self.statement(cursor, walk);
+        self.steady_expression(cursor);
         match cursor.kind() {
             kind::DECL_REF => self.name(cursor, walk),
             kind::CALL => self.call(cursor, walk),
@@ -36,13 +39,14 @@ impl Collector {
                 }
                 if let Some(initialiser) = cursor.initialiser() {
                     self.initial_flow(&Node::Value(self.key(cursor)), initialiser);
+                    self.steady_initialiser(cursor, initialiser);
                 }
             }
             kind::FUNCTION => return self.function(cursor),
             kind::DECLARATION => self.statement = cursor.extent(),
             _ => {}
         }
-        if cursor.kind() == clang_sys::CXCursor_ReturnStmt {
+        if cursor.kind() == kind::RETURN {
             self.returned(cursor, walk);
         }
         for (number, child) in cursor.children().into_iter().enumerate() {
@@ -57,6 +61,7 @@ impl Collector {
             return;
         };
         for value in cursor.children() {
+            self.steady_result(function, value);
             for source in self.values(value) {
                 self.flows.edge(source, Node::Result(function));
             }
@@ -91,6 +96,7 @@ impl Collector {
                     inside: walk.function,
                     initialises: walk.initialises,
                     access,
+                    is_counted: access == Access::Update && is_counted(&walk.ancestors),
                     sink,
                     site,
                     unit: self.unit,
@@ -115,6 +121,7 @@ impl Collector {
                 }
             }
             _ => {
+                self.local(cursor, target, &site, walk);
                 let Some(spelled) = site.spelled.filter(|_| site.is_in_macro()) else {
                     return;
                 };
@@ -124,6 +131,29 @@ impl Collector {
                 }
             }
         }
+    }
+
+    /// The use of a function's own variable, or of a parameter.
+    fn local(
+        &mut self,
+        cursor: Cursor<'_>,
+        target: Cursor<'_>,
+        site: &crate::model::Site,
+        walk: &Walk<'_>,
+    ) {
+        let is_variable = matches!(target.kind(), kind::VARIABLE | kind::PARAMETER);
+        let (Some(function), true) = (walk.function, is_variable) else {
+            return;
+        };
+        let declared = target.expanded();
+        self.local_keys.push(self.key(target));
+        self.model.locals.push(LocalUse {
+            function,
+            place: site.expanded,
+            access: access(cursor, &walk.ancestors),
+            declared: declared.and_then(|place| self.files.place(&place)),
+            is_steady: true,
+        });
     }
 
     fn library_variable(&mut self, name: String, site: crate::model::Site, walk: &Walk<'_>) {
@@ -156,6 +186,8 @@ impl Collector {
                     callee,
                     name: site,
                     argument_count: arguments.len(),
+                    end: cursor.extent().map_or(0, |(_, end)| end.offset as usize),
+                    is_dropped: is_discarded(&walk.ancestors),
                 });
             }
             for (number, argument) in arguments.iter().enumerate() {
@@ -215,7 +247,7 @@ fn passed_as(argument: Cursor<'_>) -> Passed {
 /// clang's number of `=`.
 pub(super) const ASSIGN: u32 = 22;
 
-fn has_static_storage(variable: Cursor<'_>) -> bool {
+pub(super) fn has_static_storage(variable: Cursor<'_>) -> bool {
     variable.is_static()
         || variable.is_extern()
         || variable

@@ -14,6 +14,8 @@ pub struct Reference {
     pub initialises: Option<GlobalId>,
     /// How.
     pub access: Access,
+    /// Whether something is added to it, or taken from it, and the result is not used.
+    pub is_counted: bool,
     /// Where its address goes, if it is taken.
     pub sink: Option<Sink>,
     /// Where.

@@ -3,9 +3,11 @@
 //! Owns no cursor of libclang. Numbers (`FileId`, `GlobalId`, …) index the vectors of [`Model`].
 
 mod access;
+mod body;
 mod places;
 
 pub use access::{Access, Reference, Sink};
+pub use body::{Jump, LocalUse, Repeated, Statement, StatementKind};
 pub use places::{FileId, Macro, Place, Site, SourceFile, Texts};
 
 use crate::clang::TypeInfo;
@@ -44,6 +46,14 @@ pub struct Model {
     pub macros: Vec<Macro>,
     /// Text that conditional directives left out: file, first byte, last byte.
     pub skipped: Vec<(FileId, usize, usize)>,
+    /// Statements in braces.
+    pub statements: Vec<Statement>,
+    /// Text that may run again.
+    pub repeated: Vec<Repeated>,
+    /// Statements that leave the text around them.
+    pub jumps: Vec<Jump>,
+    /// Uses of functions' own variables, and of parameters.
+    pub locals: Vec<LocalUse>,
 }
 
 /// One translation unit.
@@ -84,6 +94,9 @@ pub struct Global {
     pub other_type: Option<(String, Place)>,
     /// The unit that defines it, or declares it first.
     pub unit: usize,
+    /// Whether its value is made of constants and arguments of the program alone, so that all
+    /// cores compute the same.
+    pub is_steady: bool,
 }
 
 /// Who can see a variable.
@@ -172,6 +185,10 @@ pub struct Call {
     pub name: Site,
     /// How many arguments it passes.
     pub argument_count: usize,
+    /// The byte after its `)`.
+    pub end: usize,
+    /// Whether nothing uses what it returns.
+    pub is_dropped: bool,
 }
 
 /// A call through a pointer.

@@ -31,6 +31,8 @@ pub struct Report {
     pub hidden_state: Vec<HiddenReport>,
     /// Private variables whose names stand in text that is not compiled with these flags.
     pub not_compiled: Vec<String>,
+    /// Numbers that each core counts for itself, though the program may mean one of all packets.
+    pub counted: Vec<String>,
 }
 
 /// Sizes.
@@ -93,6 +95,8 @@ pub struct FunctionReport {
     pub is_direct: bool,
     /// Whether its address is taken, so that it gets a callback.
     pub has_callback: bool,
+    /// Whether it keeps its type, and finds the context of its core itself.
+    pub finds_core: bool,
 }
 
 /// A call through a pointer.
@@ -135,9 +139,15 @@ pub struct HiddenReport {
 /// Makes the report.
 #[must_use]
 pub fn report(model: &Model, texts: &crate::model::Texts) -> Report {
-    let decisions = decide(model);
+    let mut decisions = decide(model);
+    let counted = crate::rewrite::reported(model, texts, &mut decisions);
     let is_private = |id: usize| decisions[id].verdict == Verdict::Private;
-    let closure = Closure::of(model, is_private, std::iter::empty());
+    let closure = Closure::of(
+        model,
+        is_private,
+        std::iter::empty(),
+        &crate::rewrite::finders(model, texts),
+    );
     Report {
         units: model
             .units
@@ -151,6 +161,7 @@ pub fn report(model: &Model, texts: &crate::model::Texts) -> Report {
         callbacks: callbacks(model),
         hidden_state: hidden_state(model),
         not_compiled: crate::rewrite::not_compiled(model, texts, &decisions),
+        counted,
     }
 }
 
@@ -170,7 +181,7 @@ fn counts(model: &Model, decisions: &[Decision], closure: &Closure) -> Counts {
             .filter(|id| is_private(*id))
             .count(),
         direct: closure.direct.len(),
-        with_context: closure.all.len(),
+        with_context: closure.all.len() + closure.finders.len(),
         references: references.clone().count(),
         references_in_macros: in_macros.count(),
         calls: model
@@ -236,7 +247,8 @@ fn macro_at(model: &Model, site: &crate::model::Site) -> Option<String> {
 }
 
 fn functions(model: &Model, closure: &Closure) -> Vec<FunctionReport> {
-    let mut ids: Vec<_> = closure.all.iter().copied().collect();
+    let both = closure.all.iter().chain(&closure.finders);
+    let mut ids: Vec<_> = both.copied().collect();
     ids.sort_unstable();
     ids.iter()
         .map(|id| {
@@ -247,7 +259,9 @@ fn functions(model: &Model, closure: &Closure) -> Vec<FunctionReport> {
                     .body
                     .map_or_else(String::new, |body| model.at(body.start)),
                 is_direct: closure.direct.contains(id),
-                has_callback: model.addresses.iter().any(|one| one.function == *id),
+                has_callback: closure.all.contains(id)
+                    && model.addresses.iter().any(|one| one.function == *id),
+                finds_core: closure.finders.contains(id),
             }
         })
         .collect()

@@ -35,6 +35,10 @@ const TITLES: &[(Verdict, &str)] = &[
     ),
     (Verdict::PerThread, "Of each thread already"),
     (Verdict::Shared, "Shared: never written"),
+    (
+        Verdict::SetOnce,
+        "Shared: set before packets come, and never after",
+    ),
     (Verdict::Library, "Of libraries"),
     (Verdict::Unused, "Never used"),
 ];
@@ -115,6 +119,8 @@ fn functions(out: &mut String, report: &Report) {
         };
         let callback = if function.has_callback {
             "  has a callback"
+        } else if function.finds_core {
+            "  finds its core itself"
         } else {
             ""
         };
@@ -170,6 +176,15 @@ fn rest(out: &mut String, report: &Report) {
                 "  {}  {}: {treatment}  {places}",
                 one.function, one.state
             );
+        }
+    }
+    if !report.counted.is_empty() {
+        let _ = writeln!(
+            out,
+            "\nNumbers of packets, which each core would count for itself"
+        );
+        for line in &report.counted {
+            let _ = writeln!(out, "  {line}");
         }
     }
     if !report.not_compiled.is_empty() {

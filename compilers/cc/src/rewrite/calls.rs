@@ -151,13 +151,6 @@ fn address(plan: &Plan<'_>, taken: &AddressTaken, edits: &mut Edits) {
     let function = model.function(taken.function);
     let name = &function.name;
     let refuse = |what: String| Refusal::new(model.at(taken.name.expanded), what);
-    if function.is_variadic {
-        edits.refused.push(refuse(format!(
-            "the address of `{name}` is taken, which takes any number of arguments and uses \
-             private state"
-        )));
-        return;
-    }
     if function.body.is_none() || name == "main" {
         edits
             .refused
@@ -178,7 +171,7 @@ fn address(plan: &Plan<'_>, taken: &AddressTaken, edits: &mut Edits) {
 
 /// Refuses functions with private state that something calls where no core is known.
 pub(super) fn refuse_other_threads(plan: &Plan<'_>, edits: &mut Edits) {
-    for id in &plan.closure.all {
+    for id in plan.closure.all.iter().chain(&plan.closure.finders) {
         let function = plan.model.function(*id);
         let tied = function.attributes.iter().find(|attribute| {
             let ties = ["constructor", "destructor", "alias", "ifunc", "weak"];
@@ -199,8 +192,7 @@ pub(super) fn refuse_other_threads(plan: &Plan<'_>, edits: &mut Edits) {
         let Sink::Argument { function: to, .. } = &taken.sink else {
             continue;
         };
-        let is_ours = plan.closure.all.contains(&taken.function);
-        if is_ours && OTHER_THREADS.contains(&to.as_str()) {
+        if plan.closure.needs(taken.function) && OTHER_THREADS.contains(&to.as_str()) {
             let name = &plan.model.function(taken.function).name;
             let what =
                 format!("{to} may call `{name}`, which uses private state, where no core is known");

@@ -14,6 +14,7 @@ pub(super) fn edit(plan: &Plan<'_>, edits: &mut Edits) {
     local_statics(plan, edits);
     structures(plan, edits);
     super::calls::edit(plan, edits);
+    super::finders::edit(plan, edits);
 }
 
 /// Each use of a private variable.

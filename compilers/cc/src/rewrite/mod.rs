@@ -11,20 +11,26 @@
 
 mod calls;
 mod context;
+mod counted;
 mod edits;
 mod expand;
+mod finders;
 mod inactive;
 mod layout;
 mod lex;
 mod libraries;
 mod output;
 mod pragma;
+mod set_once;
 mod stages;
+mod sums;
 mod thread;
 mod unit_end;
 mod variables;
 mod verify;
 
+pub(crate) use counted::reported;
+pub(crate) use finders::finders;
 pub(crate) use inactive::not_compiled;
 pub use output::{Output, OutputFile};
 pub(crate) use pragma::narrow;
@@ -124,6 +130,7 @@ struct Plan<'a> {
     stages: Stages,
     backend: Backend,
     choices: Choices,
+    warnings: Vec<String>,
 }
 
 impl Plan<'_> {
@@ -147,10 +154,12 @@ pub fn transform(
     let backend = choices.backend;
     let mut edits = Edits::default();
     names_are_free(model, texts, &mut edits);
-    let pragmas = Pragmas::read(model, texts, &mut edits.refused);
+    let mut pragmas = Pragmas::read(model, texts, &mut edits.refused);
     let mut decisions = decide(model);
     pragmas.overrule(model, &mut decisions, &mut edits.refused);
     variables::keep_groups_together(model, &mut decisions);
+    let refused = &mut edits.refused;
+    let warnings = counted::apply(model, texts, &mut decisions, &mut pragmas, refused);
     let is_private = |id: GlobalId| decisions[id].verdict == Verdict::Private;
     let mut stages = Stages::read(model, texts, pragmas.lines(), &mut edits.refused);
     let question = stages::Question {
@@ -166,7 +175,12 @@ pub fn transform(
         },
     };
     stages::check(&mut stages, &question, &mut edits.refused);
-    let mut closure = Closure::of(model, is_private, stages.callers());
+    // A cut makes its call for the stage that runs it, with the context.
+    let mut finders = finders(model, texts);
+    stages.callees().for_each(|id| {
+        finders.remove(&id);
+    });
+    let mut closure = Closure::of(model, is_private, stages.callers(), &finders);
     let main = main_function(model);
     match main {
         Some(main) => {
@@ -191,6 +205,7 @@ pub fn transform(
         stages,
         backend,
         choices,
+        warnings,
     };
     variables::refuse(&plan, &mut edits);
     calls::refuse_other_threads(&plan, &mut edits);

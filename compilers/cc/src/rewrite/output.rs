@@ -19,6 +19,8 @@ pub struct Output {
     pub changed: usize,
     /// Variables that each core has.
     pub private: Vec<String>,
+    /// Numbers that each core has for itself, though the program may mean one of all packets.
+    pub warnings: Vec<String>,
 }
 
 /// A file of the output.
@@ -99,6 +101,7 @@ pub(super) fn make(plan: &Plan<'_>, edits: &Edits, main: Option<FunctionId>) -> 
     let model = plan.model;
     let mut output = Output {
         notes: super::not_compiled(model, plan.texts, &plan.decisions),
+        warnings: plan.warnings.clone(),
         ..Output::default()
     };
     for file in 0..model.files.len() {
@@ -191,6 +194,10 @@ fn program(plan: &Plan<'_>, main: Option<FunctionId>) -> String {
         .clone()
         .filter(|unit| is_context && super::unit_end::has_state(plan, *unit))
         .collect();
+    let with_config: Vec<usize> = units
+        .clone()
+        .filter(|unit| super::set_once::has_some(plan, *unit))
+        .collect();
     let with_sums: Vec<usize> = units
         .filter(|unit| plan.pragmas.has_sums(model, *unit))
         .collect();
@@ -211,6 +218,10 @@ fn program(plan: &Plan<'_>, main: Option<FunctionId>) -> String {
             out,
             "void flowpin_reduce_{tag}(struct flowpin_core *flowpin, int step);"
         );
+    }
+    for unit in &with_config {
+        let tag = tag(plan, *unit);
+        let _ = writeln!(out, "const char *flowpin_set_once_{tag}(int step);");
     }
     let parameters = main.map_or(2, |main| model.function(main).parameters.len());
     let mut types = Vec::new();
@@ -256,15 +267,28 @@ fn program(plan: &Plan<'_>, main: Option<FunctionId>) -> String {
         }
         out.push_str("}\n\n");
     }
+    if !with_config.is_empty() {
+        out.push_str("static const char *set_once(int step) {\n  const char *odd = 0;\n");
+        for unit in &with_config {
+            let tag = tag(plan, *unit);
+            let _ = writeln!(out, "  if (!odd) odd = flowpin_set_once_{tag}(step);");
+        }
+        out.push_str("  return odd;\n}\n\n");
+    }
     let _ = write!(
         out,
         "{}const struct flowpin_program flowpin_program = {{\n\
          \x20 .core_size = sizeof(struct flowpin_core),\n\
-         \x20 .init = init,\n  .start = start,\n  .reduce = {},\n  .tick = {},\n\
+         \x20 .init = init,\n  .start = start,\n  .reduce = {},\n  .set_once = {},\n  .tick = {},\n\
          \x20 .tick_us = {},\n  .tick_stage = {},\n  .stages = stages,\n\
          \x20 .stage_count = {},\n  .key = {},\n  .ways = {},\n}};\n",
         stage_table(plan),
         if with_sums.is_empty() { "0" } else { "reduce" },
+        if with_config.is_empty() {
+            "0"
+        } else {
+            "set_once"
+        },
         if plan.pragmas.tick().is_some() {
             "flowpin_tick"
         } else {

@@ -4,7 +4,7 @@
 
 use super::edits::{Edits, Slot};
 use super::{Backend, Plan, Refusal, lex};
-use crate::classify::{Decision, Verdict, running};
+use crate::classify::{Decision, Order, Verdict, running, set_once};
 use crate::model::{
     Access, FileId, Function, FunctionId, GlobalId, Model, Place, PointerCall, Scope, Texts,
 };
@@ -29,7 +29,7 @@ pub(super) struct Pragmas {
 
 /// How the cores' values of a variable become one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Operation {
+pub(super) enum Operation {
     Sum,
     Or,
     And,
@@ -160,7 +160,27 @@ impl Pragmas {
         for (id, place, is_unchecked) in &self.shared {
             match obstacle_to_sharing(model, *id).filter(|_| !is_unchecked) {
                 Some(what) => refused.push(Refusal::new(model.at(*place), what)),
+                // The run-time compares what cores set.
+                None if decisions[*id].verdict == Verdict::SetOnce && !is_unchecked => {}
                 None => set(decisions, *id, Verdict::Shared, "shared by a pragma"),
+            }
+        }
+    }
+
+    /// Whether a line says what becomes of a variable.
+    pub(super) fn says_of(&self, id: GlobalId) -> bool {
+        let mut sums = self.sums.iter().map(|(id, _)| *id);
+        let mut shared = self.shared.iter().map(|(id, _, _)| *id);
+        self.private.contains(&id) || sums.any(|one| one == id) || shared.any(|one| one == id)
+    }
+
+    /// A sum that no line asks for, and the statements that are run once because of it.
+    pub(super) fn sum(&mut self, id: GlobalId, statements: &[Place]) {
+        self.sums.push((id, Operation::Sum));
+        for place in statements {
+            let is_same = |one: &Place| one.file == place.file && one.offset == place.offset;
+            if !self.once.iter().any(is_same) {
+                self.once.push(*place);
             }
         }
     }
@@ -209,7 +229,7 @@ impl Pragmas {
     pub(super) fn unit_end(&self, plan: &Plan<'_>, unit: usize) -> String {
         let mut out = String::new();
         if self.has_sums(plan.model, unit) {
-            self.reductions(plan, unit, &mut out);
+            super::sums::reductions(plan, &self.sums, unit, &mut out);
         }
         if let Some((function, _)) = self
             .tick
@@ -227,48 +247,6 @@ impl Pragmas {
             );
         }
         out
-    }
-
-    fn reductions(&self, plan: &Plan<'_>, unit: usize, out: &mut String) {
-        let here: Vec<_> = self
-            .sums
-            .iter()
-            .filter(|(id, _)| plan.model.global(*id).unit == unit)
-            .collect();
-        for (id, _) in &here {
-            let name = &plan.model.global(*id).name;
-            let _ = writeln!(out, "static __typeof__({name}) flowpin_total_{name};");
-        }
-        let tag = super::output::tag(plan, unit);
-        let _ = write!(
-            out,
-            "static int flowpin_has_total_{tag};\n\
-             /* All cores' values become one: step 0 adds a core's, step 1 takes the result. */\n\
-             void flowpin_reduce_{tag}(struct flowpin_core *flowpin, int step) {{\n\
-             \x20 (void)flowpin;\n"
-        );
-        for (id, operation) in here {
-            let name = &plan.model.global(*id).name;
-            let own = plan.layout.accessors.get(id).unwrap_or(name);
-            let total = format!("flowpin_total_{name}");
-            let is_first = format!("!flowpin_has_total_{tag}");
-            let step = match operation {
-                Operation::Sum => format!("{total} += {own}, {own} = 0"),
-                Operation::Or => format!("{total} = {is_first} ? {own} : ({total} | {own})"),
-                Operation::And => format!("{total} = {is_first} ? {own} : ({total} & {own})"),
-                Operation::Least => {
-                    format!("{total} = {is_first} || {own} < {total} ? {own} : {total}")
-                }
-                Operation::Most => {
-                    format!("{total} = {is_first} || {own} > {total} ? {own} : {total}")
-                }
-            };
-            let _ = writeln!(
-                out,
-                "  if (step == 0) {step};\n  else {own} = {total}, {total} = 0;"
-            );
-        }
-        let _ = write!(out, "  flowpin_has_total_{tag} = step == 0;\n}}\n\n");
     }
 }
 
@@ -464,6 +442,14 @@ fn obstacle_to_sharing(model: &Model, id: GlobalId) -> Option<String> {
         let is_running = one.inside.is_some_and(|inside| running.contains(&inside));
         one.access != Access::Unevaluated && one.access.may_write() && is_running
     });
+    let is_set = uses().any(|one| one.access.may_write());
+    if let (None, true, Err(why)) = (written, is_set, set_once(model, &Order::of(model), id)) {
+        return Some(format!(
+            "`{}` cannot be shown to be the same for all cores: {why}; if it is, write `unchecked` \
+             at the line's end",
+            global.name
+        ));
+    }
     written.map(|one| {
         let function = one
             .inside

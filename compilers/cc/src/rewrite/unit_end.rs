@@ -20,6 +20,7 @@ pub(super) fn edit(plan: &Plan<'_>, edits: &mut Edits) {
             text.push_str(&super::calls::callbacks(plan, unit));
             text.push_str(&initial_values(plan, unit));
         }
+        text.push_str(&super::set_once::unit_end(plan, unit));
         text.push_str(&plan.pragmas.unit_end(plan, unit));
         text.push_str(&plan.stages.unit_end(plan, unit));
         if !text.is_empty() {

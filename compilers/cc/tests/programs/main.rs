@@ -2,7 +2,9 @@
 #![allow(clippy::unwrap_used, reason = "also in functions that tests share")]
 
 mod captures;
+mod configured;
 mod corpus;
+mod mutants;
 mod outputs;
 mod patterns;
 mod scanner;

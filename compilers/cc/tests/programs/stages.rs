@@ -136,7 +136,10 @@ fn a_wrong_cut_is_noticed() {
             "key((ip[14] ^ ip[18]) * 31u + (ip[15] ^ ip[19]))",
             "key(ip[19])",
         ),
-        ("#pragma flowpin reduce(+: packets)", ""),
+        (
+            "#pragma flowpin reduce(+: packets)",
+            "#pragma flowpin private packets",
+        ),
     ] {
         let text = program();
         assert!(text.contains(right), "{right}");

@@ -107,6 +107,11 @@ impl Stages {
         self.cuts.iter().map(|cut| cut.caller)
     }
 
+    /// Functions that another stage runs.
+    pub(super) fn callees(&self) -> impl Iterator<Item = FunctionId> {
+        self.cuts.iter().map(|cut| cut.callee)
+    }
+
     /// The stages before one, a bit for each.
     pub(super) fn before(&self, stage: usize) -> u32 {
         let cuts = self.cuts.iter().filter(|cut| cut.to == stage);

@@ -1,0 +1,122 @@
+//! Numbers that are counted while packets come: sums that nobody had to ask for, and numbers that
+//! would be another in each core.
+
+use super::Refusal;
+use super::pragma::Pragmas;
+use crate::classify::{Decision, Fate, counters, has_packets, said_locals};
+use crate::model::{Model, Texts};
+
+/// Reduces event counters, refuses numbers of packets that are said, and returns a line for each
+/// number that each core has for itself.
+pub(super) fn apply(
+    model: &Model,
+    texts: &Texts,
+    decisions: &mut [Decision],
+    pragmas: &mut Pragmas,
+    refused: &mut Vec<Refusal>,
+) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if !has_packets(model) {
+        warnings.push(NO_PACKETS.to_owned());
+    }
+    warnings.extend(locals(model));
+    for counter in counters(model, texts, decisions) {
+        let id = counter.global;
+        if pragmas.says_of(id) {
+            continue;
+        }
+        match &counter.fate {
+            Fate::Summed(statements) => {
+                decisions[id].why = summed(model, statements);
+                pragmas.sum(id, statements);
+            }
+            Fate::Said(place) => {
+                let what = said(model, id);
+                refused.push(Refusal::new(model.at(*place), what));
+            }
+            fate => warnings.extend(warning(model, id, fate)),
+        }
+    }
+    warnings
+}
+
+/// What is told of a program whose packets nobody divides.
+const NO_PACKETS: &str = "no source calls a function of libpcap that brings packets: each core \
+     would run the whole program; name the sources of the library that does";
+
+/// Functions' own variables that packets change, and that are said after them.
+fn locals(model: &Model) -> impl Iterator<Item = String> {
+    said_locals(model).into_iter().map(|place| {
+        format!(
+            "{}: what is said here when packets have ended is of a function's own variable that \
+             changes while they come: each core says its own; move it to file scope",
+            model.at(place)
+        )
+    })
+}
+
+/// Why a variable is a sum.
+fn summed(model: &Model, statements: &[crate::model::Place]) -> String {
+    let places: Vec<String> = statements.iter().map(|place| model.at(*place)).collect();
+    format!(
+        "an event counter: only added to while packets come, and read after them alone; {} is run \
+         once, with the sum of all cores",
+        places.join(" and ")
+    )
+}
+
+fn said(model: &Model, id: usize) -> String {
+    let name = model.global_name(id);
+    let at = model.at(model.global(id).place);
+    format!(
+        "`{name}` ({at}) is counted by all packets, and said here where they may still come: each \
+         core would say numbers of its own; if that is meant, add `#pragma flowpin private {}`",
+        model.global(id).name
+    )
+}
+
+fn warning(model: &Model, id: usize, fate: &Fate) -> Option<String> {
+    let name = model.global_name(id);
+    let short = &model.global(id).name;
+    Some(match fate {
+        Fate::Used(place) => format!(
+            "{}: `{name}` is counted while packets come and used here: each core counts its own \
+             packets; `#pragma flowpin private {short}` says that this is meant",
+            model.at(*place)
+        ),
+        Fate::Apart(place, why) => format!(
+            "{}: `{name}` changes while packets come, and is read here when they have ended: each \
+             core has its own, and not the sum ({why}); see `reduce`, `once` and `private`",
+            model.at(*place)
+        ),
+        Fate::Summed(_) | Fate::Said(_) => return None,
+    })
+}
+
+/// What a report says of such numbers.
+pub(crate) fn reported(model: &Model, texts: &Texts, decisions: &mut [Decision]) -> Vec<String> {
+    let pragmas = Pragmas::read(model, texts, &mut Vec::new());
+    let mut lines = Vec::new();
+    if !has_packets(model) {
+        lines.push(NO_PACKETS.to_owned());
+    }
+    lines.extend(locals(model));
+    for counter in counters(model, texts, decisions) {
+        let id = counter.global;
+        if pragmas.says_of(id) {
+            continue;
+        }
+        match &counter.fate {
+            Fate::Summed(statements) => decisions[id].why = summed(model, statements),
+            Fate::Said(place) => {
+                lines.push(format!(
+                    "{}: refused: {}",
+                    model.at(*place),
+                    said(model, id)
+                ));
+            }
+            fate => lines.extend(warning(model, id, fate)),
+        }
+    }
+    lines
+}
