@@ -5,7 +5,11 @@ mod explain;
 mod failures;
 mod identify;
 mod interface;
+#[cfg(all(feature = "kafka", target_os = "linux"))]
+mod kafka;
 mod live;
+#[cfg(all(feature = "kafka", target_os = "linux"))]
+mod namespace;
 #[cfg(target_os = "linux")]
 mod outputs;
 mod profile;
