@@ -16,3 +16,4 @@ mod pcapng;
 pub mod product;
 pub mod python;
 pub mod reorder;
+pub mod s3;

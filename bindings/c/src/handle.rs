@@ -142,6 +142,9 @@ fn refusal(name: &str) -> Option<&'static str> {
         | "spool" | "spool-size" | "kafka-config" => "records go to callbacks, not to files",
         "user" | "confine" | "metrics" => "it would change the whole program",
         "grammar" => "grammars are read by the command only",
+        "rules" | "indicators" | "var" | "strict-rules" | "alert-payload" => {
+            "rules are read by the command only"
+        }
         _ => return None,
     })
 }

@@ -14,6 +14,8 @@ pub(crate) struct Failure {
     text: String,
     /// What it is about: a file, or an option.
     place: Option<String>,
+    /// More of it, in lines: where a grammar's text is wrong.
+    detail: Option<String>,
 }
 
 /// Its class.
@@ -25,6 +27,8 @@ enum Kind {
     Input,
     /// A stream that was read before.
     Consumed,
+    /// A grammar.
+    Grammar,
     /// Anything else.
     Other,
 }
@@ -35,6 +39,7 @@ impl Kind {
             Self::Option => "OptionError",
             Self::Input => "InputError",
             Self::Consumed => "ConsumedError",
+            Self::Grammar => "GrammarError",
             Self::Other => "FlowpinError",
         }
     }
@@ -47,6 +52,16 @@ impl Failure {
             kind: Kind::Option,
             text: text.into(),
             place: Some(place.to_owned()),
+            detail: None,
+        }
+    }
+
+    /// A grammar is refused: in a line, and as its author wants to see it.
+    pub(crate) fn grammar(place: &str, text: impl Into<String>, detail: &str) -> Self {
+        Self {
+            kind: Kind::Grammar,
+            detail: Some(detail.to_owned()),
+            ..Self::option(place, text)
         }
     }
 
@@ -56,6 +71,7 @@ impl Failure {
             kind: Kind::Option,
             text: text.into(),
             place: None,
+            detail: None,
         }
     }
 
@@ -67,6 +83,7 @@ impl Failure {
                 "the {table} records were read before, and a stream can be read once; read() again"
             ),
             place: Some(table.to_owned()),
+            detail: None,
         }
     }
 
@@ -82,6 +99,7 @@ impl Failure {
             kind: Kind::Other,
             text: format!("cannot write {place}: {why}; check the disk and the folder's rights"),
             place: Some(place),
+            detail: None,
         }
     }
 
@@ -91,6 +109,7 @@ impl Failure {
             kind: Kind::Other,
             text: text.into(),
             place: None,
+            detail: None,
         }
     }
 
@@ -117,6 +136,7 @@ impl Failure {
             kind,
             text: error.to_string(),
             place: place.map(str::to_owned),
+            detail: None,
         }
     }
 
@@ -133,6 +153,12 @@ impl Failure {
             .import("flowpin._errors")
             .and_then(|errors| errors.getattr(self.kind.class()))
             .and_then(|class| class.call1((self.text.as_str(), self.place.as_deref())));
+        let made = made.and_then(|exception| {
+            if let Some(detail) = &self.detail {
+                exception.setattr("detail", detail)?;
+            }
+            Ok(exception)
+        });
         match made {
             Ok(exception) => PyErr::from_value(exception),
             Err(error) => error,

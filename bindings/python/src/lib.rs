@@ -18,6 +18,7 @@ mod captured;
 mod conversations;
 mod error;
 mod feed;
+mod grammar;
 mod options;
 mod parquet_file;
 mod queue;
@@ -31,6 +32,7 @@ mod verdicts;
 use crate::captured::{CapturePacket, Packets};
 use crate::conversations::{StreamPart, Streams};
 use crate::error::{Failure, Names};
+use crate::grammar::Grammar;
 use crate::queue::Queues;
 use crate::report::Report;
 use crate::run::{Run, Setting};
@@ -45,6 +47,8 @@ use std::sync::Arc;
 
 /// Where packets come from: paths, what they are called in messages, and what feeds them.
 type Source = (Vec<PathBuf>, Vec<(String, String)>, Vec<Py<PyAny>>);
+/// Options as words, and grammars that were compiled before.
+type Given = (Vec<options::Words>, Vec<Py<Grammar>>);
 
 /// Starts a run and returns its tables. `records`: the names of those that are wanted; none: all.
 ///
@@ -57,7 +61,7 @@ fn read(
     source: Source,
     records: Option<Vec<String>>,
     config: Option<PathBuf>,
-    options: Vec<options::Words>,
+    options: Given,
 ) -> PyResult<Vec<Stream>> {
     let setting = setting(py, source, config, &options)?;
     let tables = wanted(&setting.plan, records.as_deref()).map_err(|error| error.raise(py))?;
@@ -91,7 +95,7 @@ fn packets(
     py: Python<'_>,
     source: Source,
     config: Option<PathBuf>,
-    options: Vec<options::Words>,
+    options: Given,
 ) -> PyResult<Packets> {
     Packets::start(py, setting(py, source, config, &options)?)
 }
@@ -107,7 +111,7 @@ fn streams(
     source: Source,
     connection: Option<&str>,
     config: Option<PathBuf>,
-    options: Vec<options::Words>,
+    options: Given,
 ) -> PyResult<Streams> {
     Streams::start(py, setting(py, source, config, &options)?, connection)
 }
@@ -122,7 +126,7 @@ fn identify(
     py: Python<'_>,
     source: Source,
     config: Option<PathBuf>,
-    options: Vec<options::Words>,
+    options: Given,
 ) -> PyResult<Verdicts> {
     Verdicts::start(py, setting(py, source, config, &options)?)
 }
@@ -131,14 +135,32 @@ fn setting(
     py: Python<'_>,
     (paths, names, feeders): Source,
     config: Option<PathBuf>,
-    options: &[options::Words],
+    options: &Given,
 ) -> PyResult<Setting> {
-    let plan = options::plan(paths, config, options).map_err(|error| error.raise(py))?;
+    let plan = planned(py, paths, config, options)?;
     Ok(Setting {
         plan,
         names: Names(names),
         feeders,
     })
+}
+
+/// The plan; warns of what was left out of it.
+fn planned(
+    py: Python<'_>,
+    paths: Vec<PathBuf>,
+    config: Option<PathBuf>,
+    (words, grammars): &Given,
+) -> PyResult<Plan> {
+    let grammars: Vec<&Grammar> = grammars.iter().map(Py::get).collect();
+    // Large rule sets take seconds.
+    let planned = py.detach(|| options::plan(paths, config, words, &grammars));
+    let planned = planned.map_err(|error| error.raise(py))?;
+    if !planned.warnings.is_empty() {
+        let warn = py.import("flowpin._errors")?.getattr("warn_of_settings")?;
+        warn.call1((planned.warnings,))?;
+    }
+    Ok(planned.plan)
 }
 
 /// The tables with these names, or all, in the order of the engine's.
@@ -155,7 +177,10 @@ fn wanted(plan: &Plan, records: Option<&[String]>) -> Result<Vec<TableSchema>, F
         if tables.iter().all(|table| table.name != *record) {
             let all: Vec<_> = tables.iter().map(|table| table.name.as_str()).collect();
             let all = all.join(", ");
-            let text = format!("there are no records `{record}`; there are {all}");
+            let text = match record.as_str() {
+                "alert" => "there are no alerts without rules; `alert` needs `rules`".to_owned(),
+                record => format!("there are no records `{record}`; there are {all}"),
+            };
             return Err(Failure::option("records", text));
         }
     }
@@ -173,12 +198,8 @@ fn options_known() -> Vec<String> {
 
 /// The names of all kinds of records, with these options.
 #[pyfunction]
-fn records_known(
-    py: Python<'_>,
-    config: Option<PathBuf>,
-    options: Vec<options::Words>,
-) -> PyResult<Vec<String>> {
-    let plan = options::plan(Vec::new(), config, &options).map_err(|error| error.raise(py))?;
+fn records_known(py: Python<'_>, config: Option<PathBuf>, options: Given) -> PyResult<Vec<String>> {
+    let plan = planned(py, Vec::new(), config, &options)?;
     let tables = flowpin_engine::tables(&plan).into_iter();
     Ok(tables.map(|table| table.name).collect())
 }
@@ -194,6 +215,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(records_known, module)?)?;
     module.add_function(wrap_pyfunction!(stream::drain, module)?)?;
     module.add_function(wrap_pyfunction!(stream::write_parquet, module)?)?;
+    module.add_class::<Grammar>()?;
     module.add_class::<Stream>()?;
     module.add_class::<stream::Batches>()?;
     module.add_class::<CapturePacket>()?;

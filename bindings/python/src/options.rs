@@ -1,6 +1,7 @@
 //! From keyword arguments to a plan: they are the options of `flowpin run`.
 
 use crate::error::Failure;
+use crate::grammar::{self, Grammar};
 use flowpin_config::{Flag, Format, Plan, Settings};
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -8,12 +9,33 @@ use std::path::PathBuf;
 /// An option: its name, and its values as text.
 pub(crate) type Words = (String, Vec<String>);
 
-/// The plan from the paths of captures, a configuration file, and options.
+/// What options make.
+pub(crate) struct Planned {
+    pub(crate) plan: Plan,
+    /// What rules and grammars give cause for: the name of the warning's class, and a line.
+    pub(crate) warnings: Vec<(&'static str, String)>,
+}
+
+/// The plan from the paths of captures, a configuration file, options, and grammars that were
+/// compiled before.
 ///
 /// # Errors
 /// A name that no option has, a value that an option does not take, options that contradict each
-/// other.
+/// other; rules or a grammar that are refused.
 pub(crate) fn plan(
+    paths: Vec<PathBuf>,
+    config: Option<PathBuf>,
+    options: &[Words],
+    grammars: &[&Grammar],
+) -> Result<Planned, Failure> {
+    let mut warnings = Vec::new();
+    let mut plan = without_files(paths, config, options)?;
+    add_grammars(&mut plan, grammars, &mut warnings)?;
+    add_rules(&mut plan, &mut warnings)?;
+    Ok(Planned { plan, warnings })
+}
+
+fn without_files(
     paths: Vec<PathBuf>,
     config: Option<PathBuf>,
     options: &[Words],
@@ -39,15 +61,80 @@ pub(crate) fn plan(
         None => settings.into_plan(),
     };
     let mut plan = plan.map_err(|error| Failure::options(error.to_string()))?;
-    if !plan.parse.grammars.is_empty() {
-        let text = "grammars are read by the command only; leave `grammars` out of the file";
-        return Err(Failure::option("grammar", text));
-    }
     // These would change the interpreter's own rights, for good.
     (plan.live.confine, plan.live.user, plan.live.metrics) = (false, None, None);
     plan.identify.cache = plan.identify.cache.or_else(cache_folder);
     Ok(plan)
 }
+
+/// Adds the grammars of the plan's files, and those that were compiled before.
+fn add_grammars(
+    plan: &mut Plan,
+    given: &[&Grammar],
+    warnings: &mut Vec<(&'static str, String)>,
+) -> Result<(), Failure> {
+    let paths = core::mem::take(&mut plan.parse.grammars);
+    let read = paths.iter().map(|path| Grammar::of_file(path));
+    let read = read.collect::<Result<Vec<_>, _>>()?;
+    if read.is_empty() && given.is_empty() {
+        return Ok(());
+    }
+    let others = grammar::others();
+    for one in read.iter().chain(given.iter().copied()) {
+        let (name, compiled) = (one.name(), one.compiled());
+        for note in compiled.notes(name, plan, &others) {
+            // Its first line says where and what.
+            let line = note.lines().next().unwrap_or_default().to_owned();
+            warnings.push(("GrammarWarning", line));
+        }
+        let put = compiled.clone().put(plan, &others);
+        put.map_err(|why| {
+            let line = format!("{}:{}:{}: {}", why.file, why.line, why.column, why.message);
+            Failure::grammar(name, line, &why.to_string())
+        })?;
+    }
+    Ok(())
+}
+
+/// Adds the rules that the plan names.
+fn add_rules(plan: &mut Plan, warnings: &mut Vec<(&'static str, String)>) -> Result<(), Failure> {
+    let refused = |why: String| Failure::option("rules", why);
+    let Some(loaded) = flowpin_rules::read_for(plan).map_err(refused)? else {
+        return Ok(());
+    };
+    for name in loaded.unused(&plan.rules.variables) {
+        warnings.push(("RuleWarning", format!("var {name}: no rule has ${name}")));
+    }
+    let mut lines = loaded.problems.iter().map(|problem| {
+        let place = &problem.place;
+        format!(
+            "{}:{}:{}: {}",
+            place.file, place.line, place.column, problem.why
+        )
+    });
+    if plan.rules.strict
+        && let Some(first) = lines.next()
+    {
+        return Err(refused(first));
+    }
+    warnings.extend(
+        lines
+            .by_ref()
+            .take(SHOWN_MAX)
+            .map(|line| ("RuleWarning", line)),
+    );
+    match lines.count() {
+        0 => {}
+        more => {
+            let text = format!("{more} more rules refused; `flowpin rules check` shows them all");
+            warnings.push(("RuleWarning", text));
+        }
+    }
+    flowpin_rules::put(loaded, plan).map_err(refused)
+}
+
+/// So many refused rules are told.
+const SHOWN_MAX: usize = 5;
 
 /// The names of all options, as keyword arguments.
 pub(crate) fn names() -> Vec<String> {
@@ -84,7 +171,6 @@ fn refusal(long: &str) -> Option<&'static str> {
             "records go to readers, not to files; write_parquet() writes files"
         }
         "user" | "confine" | "metrics" => "it would change the whole interpreter",
-        "grammar" => "grammars are read by the command only",
         "depth" => "it belongs to `flowpin streams`",
         _ => return None,
     })

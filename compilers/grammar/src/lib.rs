@@ -21,6 +21,7 @@ mod fuzz;
 mod limits;
 mod lower;
 mod pattern;
+mod plan;
 mod read;
 mod records;
 mod rust;
@@ -35,6 +36,7 @@ pub use flowpin_lexer::Direction;
 #[doc(hidden)]
 pub use fuzz::{fuzz_grammar, fuzz_scan};
 pub use limits::Limits;
+pub use plan::Others;
 pub use rust::as_rust;
 
 use diagnostic::{Failure, Source};

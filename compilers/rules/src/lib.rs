@@ -7,7 +7,8 @@
 //! ```
 //!
 //! Owns how rules are written; what they mean is in `flowpin-rule`. A rule that cannot be read is
-//! a [`Problem`] with its place, and never keeps others from being read.
+//! a [`Problem`] with its place, and never keeps others from being read. [`read_for`] and [`put`]
+//! are for programs with a plan.
 //!
 //! ```
 //! use flowpin_rules::Reader;
@@ -27,6 +28,7 @@ mod header;
 mod indicators;
 mod keyword;
 mod option;
+mod plan;
 mod problem;
 mod requires;
 mod sets;
@@ -35,6 +37,7 @@ mod text;
 mod thresholds;
 mod variables;
 
+pub use plan::{put, read, read_for};
 pub use problem::Problem;
 pub use variables::{DEFAULTS, Variables};
 

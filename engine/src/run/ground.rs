@@ -54,8 +54,8 @@ pub(crate) fn disk(plan: &Plan, reads: &Reads) -> Disk {
 pub(crate) fn check_folders(plan: &Plan) -> Result<(), RunError> {
     let output = &plan.output;
     let writes = output.formats.iter().any(|format| *format != Format::None);
-    if writes && !output.is_one_place() {
-        check_folder(&output.dir)?;
+    if let Some(folder) = output.folder().filter(|_| writes) {
+        check_folder(&folder)?;
     }
     check_extract_folder(plan)
 }
@@ -98,7 +98,7 @@ pub(crate) fn written_folders(plan: &Plan) -> Vec<PathBuf> {
         Some(folder) if folder != Path::new("") => folder.to_owned(),
         _ => PathBuf::from("."),
     };
-    let logs = (!output.is_one_place()).then(|| output.dir.clone());
+    let logs = output.folder();
     let files = [&plan.live.record, &output.stats]
         .into_iter()
         .flatten()

@@ -78,6 +78,18 @@ pub enum ConfigError {
          directory with `-l DIR`"
     )]
     NotEve,
+    /// A bucket with another format than Parquet.
+    #[error(
+        "`--output s3://…` takes only Parquet: remove `--format` (in a file `formats`), or write \
+         other formats to a directory with `-l DIR`"
+    )]
+    NotParquet,
+    /// A live capture whose files never become whole.
+    #[error(
+        "files go to a bucket when they are whole, which those of a live capture become by \
+         `--rotate` alone: add that, such as `--rotate \"10 m\"`"
+    )]
+    NeverWhole,
     /// Standard output and another program.
     #[error("records go to one place: remove `stdout` or `stream`")]
     TwoPlaces,
@@ -138,6 +150,8 @@ impl ConfigError {
             Self::NoTime => &[["input", "until"], ["input", "since"]],
             Self::NoFormat | Self::NoneAmongFormats => &[["output", "formats"]],
             Self::NotEve => &[["output", "formats"], ["output", "stdout"]],
+            Self::NotParquet => &[["output", "formats"], ["output", "stream"]],
+            Self::NeverWhole => &[["output", "stream"]],
             Self::TwoPlaces => &[["output", "stream"], ["output", "stdout"]],
             Self::RotatedStdout => &[
                 ["output", "rotate_every"],

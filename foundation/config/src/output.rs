@@ -20,15 +20,19 @@ options! {
                 flag Flag::value("output", "WHERE", "Write EVE JSON lines there instead of files: \
                     `-` (standard output), unix:/PATH, tcp://HOST:PORT or \
                     kafka://HOST:PORT,HOST:PORT/TOPIC ({kind} in TOPIC: one for each kind of \
-                    record); no other format is possible there").conflicts("log-dir")
+                    record); no other format is possible there. Or put Parquet files into a \
+                    bucket: s3://BUCKET/PREFIX").conflicts("log-dir")
                     .by(to_one_place);
-            /// Send EVE JSON lines to a program that listens there, instead of files.
+            /// Send EVE JSON lines to a program that listens there, or Parquet files to a bucket,
+            /// instead of files.
             stream: PeerAddress => stream: Option<PeerAddress> = None,
                 example "\"tcp://127.0.0.1:5170\"", flag Flag::shared("output");
-            /// Directory in which records wait while that program is away; created if missing.
+            /// Directory in which records wait while that program or bucket is away; created if
+            /// missing.
             spool: PathBuf => spool: Option<PathBuf> = None, example "\"spool\"",
                 flag Flag::value("spool", "DIR", "Directory in which records wait while the \
-                    program of --output is away; created if missing").hint(Hint::Directory);
+                    program or the bucket of --output is away; created if missing")
+                    .hint(Hint::Directory);
             /// The most that these records may take.
             spool_size: ByteSize => spool_bytes_max: u64 = 1 << 30,
                 not_zero "the size of the spool",
@@ -182,11 +186,27 @@ impl OutputPlan {
 
     /// Whether all records go to one place that is no file: as EVE JSON lines.
     pub const fn is_one_place(&self) -> bool {
-        self.to_stdout || self.stream.is_some()
+        self.to_stdout || (self.stream.is_some() && !self.has_bucket())
     }
 
-    /// No format twice.
-    pub(crate) fn settle(&mut self) {
+    /// Whether files are put into a bucket.
+    pub const fn has_bucket(&self) -> bool {
+        matches!(self.stream, Some(PeerAddress::Bucket { .. }))
+    }
+
+    /// The folder in which files are made, if they are: of a bucket that of files that wait for it.
+    pub fn folder(&self) -> Option<PathBuf> {
+        if self.has_bucket() {
+            return Some(self.spool.clone().unwrap_or_else(std::env::temp_dir));
+        }
+        (!self.is_one_place()).then(|| self.dir.clone())
+    }
+
+    /// No format twice; a bucket has one format.
+    pub(crate) fn settle(&mut self, has_formats: bool) {
+        if self.has_bucket() && !has_formats {
+            self.formats = vec![Format::Parquet];
+        }
         let mut formats = Vec::new();
         for &format in &self.formats {
             if !formats.contains(&format) {

@@ -1,10 +1,10 @@
-//! Where a stream of records goes: the address of another program.
+//! Where records go that stay in no directory: the address of another program, or of a bucket.
 
 use core::fmt::{self, Display};
 use core::str::FromStr;
 use std::path::PathBuf;
 
-/// A program that listens for records.
+/// A program that listens for records, or a bucket for their files.
 ///
 /// ```
 /// use flowpin_config::PeerAddress;
@@ -26,6 +26,13 @@ pub enum PeerAddress {
         /// The topic. [`KIND`](Self::KIND) in it stands for each record's kind.
         topic: String,
     },
+    /// `s3://BUCKET/PREFIX`: Parquet files, as objects.
+    Bucket {
+        /// Its name.
+        bucket: String,
+        /// What stands before the names of files, without a slash at its ends; may be empty.
+        prefix: String,
+    },
 }
 
 impl PeerAddress {
@@ -38,8 +45,8 @@ impl PeerAddress {
 /// A text that names no program.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` is no output: use `-` for standard output, unix:/PATH, tcp://HOST:PORT or \
-     kafka://HOST:PORT,HOST:PORT/TOPIC; `-l DIR` writes files"
+    "`{0}` is no output: use `-` for standard output, unix:/PATH, tcp://HOST:PORT, \
+     kafka://HOST:PORT,HOST:PORT/TOPIC or s3://BUCKET/PREFIX; `-l DIR` writes files"
 )]
 pub struct PeerAddressError(String);
 
@@ -57,6 +64,15 @@ impl FromStr for PeerAddress {
             let (brokers, topic) = (brokers.to_owned(), topic.to_owned());
             return is_good
                 .then_some(Self::Kafka { brokers, topic })
+                .ok_or_else(refused);
+        }
+        if let Some(rest) = text.strip_prefix("s3://") {
+            let (bucket, prefix) = rest.split_once('/').unwrap_or((rest, ""));
+            let prefix = prefix.strip_suffix('/').unwrap_or(prefix);
+            let is_good = is_bucket(bucket) && is_prefix(prefix);
+            let (bucket, prefix) = (bucket.to_owned(), prefix.to_owned());
+            return is_good
+                .then_some(Self::Bucket { bucket, prefix })
                 .ok_or_else(refused);
         }
         let address = text.strip_prefix("tcp://").ok_or_else(refused)?;
@@ -88,12 +104,30 @@ fn is_topic(text: &str) -> bool {
         && fixed.chars().all(is_letter)
 }
 
+/// Whether S3 and what is like it take a bucket of this name.
+fn is_bucket(text: &str) -> bool {
+    let is_letter = |c: char| c.is_ascii_alphanumeric() || ".-_".contains(c);
+    (3..=63).contains(&text.len()) && text.chars().all(is_letter)
+}
+
+/// Whether objects below this prefix have names that every tool reads as they are written.
+fn is_prefix(text: &str) -> bool {
+    let is_letter = |c: char| c.is_ascii_alphanumeric() || "!-_.()=:+@,".contains(c);
+    let is_part = |part: &str| !matches!(part, "" | "." | "..") && part.chars().all(is_letter);
+    text.is_empty() || text.len() <= PREFIX_LEN_MAX && text.split('/').all(is_part)
+}
+
+/// A key has 1024 bytes at most; names of files are much shorter than the rest.
+const PREFIX_LEN_MAX: usize = 800;
+
 impl Display for PeerAddress {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unix(path) => write!(out, "unix:{}", path.display()),
             Self::Tcp(address) => write!(out, "tcp://{address}"),
             Self::Kafka { brokers, topic } => write!(out, "kafka://{brokers}/{topic}"),
+            Self::Bucket { bucket, prefix } if prefix.is_empty() => write!(out, "s3://{bucket}"),
+            Self::Bucket { bucket, prefix } => write!(out, "s3://{bucket}/{prefix}"),
         }
     }
 }
@@ -111,6 +145,8 @@ mod tests {
             "tcp://[::1]:65535",
             "kafka://h:9092/flowpin",
             "kafka://a:1,[::1]:2/net-{kind}_1.x",
+            "s3://flows",
+            "s3://my.flows/sensor=7/2026-11-27T10:00Z",
         ] {
             assert_eq!(good.parse::<PeerAddress>().unwrap().to_string(), good);
         }
@@ -135,6 +171,15 @@ mod tests {
             "kafka://h:1/a b",
             "kafka://h:1/{kind}{kind}",
             "kafka://h:1/{sensor}",
+            "s3://",
+            "s3://x",
+            "s3:///a",
+            "s3://flows//a",
+            "s3://flows/a//b",
+            "s3://flows/../b",
+            "s3://flows/a b",
+            "s3://flows/a?b",
+            "s3://flows/{kind}",
         ] {
             assert!(bad.parse::<PeerAddress>().is_err(), "{bad}");
         }

@@ -106,10 +106,11 @@ impl Settings {
     pub fn into_plan(self) -> Result<Plan, ConfigError> {
         let mut plan = Plan::default();
         let has_memory = self.pipeline.memory.is_some();
+        let has_formats = self.output.formats.is_some();
         self.put(&mut plan);
         plan.filter = plan.filter.trim().to_owned();
         plan.files.settle();
-        plan.output.settle();
+        plan.output.settle(has_formats);
         if plan.files.decode && !has_memory {
             plan.memory_bytes = Plan::MEMORY_BYTES_WITH_BODIES;
         }
@@ -147,6 +148,11 @@ fn check(plan: &Plan) -> Result<(), ConfigError> {
 
 /// Checks that packets come from interfaces or from captures.
 fn check_live(plan: &Plan) -> Result<(), ConfigError> {
+    let output = &plan.output;
+    let rotates = output.rotate_every_ns.is_some() || output.rotate_bytes_max.is_some();
+    if plan.is_live() && output.has_bucket() && !rotates {
+        return Err(ConfigError::NeverWhole);
+    }
     match plan.is_live() && !plan.inputs.is_empty() {
         true => Err(ConfigError::LiveAndFiles),
         false => Ok(()),
@@ -173,6 +179,9 @@ fn check_formats(output: &OutputPlan) -> Result<(), ConfigError> {
     }
     if output.is_one_place() && output.formats != [Format::Eve] {
         return Err(ConfigError::NotEve);
+    }
+    if output.has_bucket() && output.formats != [Format::Parquet] {
+        return Err(ConfigError::NotParquet);
     }
     if output.is_one_place()
         && (output.rotate_every_ns.is_some() || output.rotate_bytes_max.is_some())

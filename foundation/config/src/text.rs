@@ -85,7 +85,8 @@ by_text! {
     PipelineShape, "\"auto\", \"1xN\", \"2xN\" or \"3xN\"", parsed, PipelineShape::to_string, &[];
     TimeText, "a quoted time, such as \"2026-11-23T08:35:00Z\"", parsed, TimeText::to_string, &[];
     Address, "an address with its port", parsed, Address::to_string, &[];
-    PeerAddress, "unix:/PATH, tcp://HOST:PORT or kafka://…", parsed, PeerAddress::to_string, &[];
+    PeerAddress, "unix:/PATH, tcp://HOST:PORT, kafka://… or s3://…", parsed,
+        PeerAddress::to_string, &[];
     Interface, "the name of an interface, such as \"eth0\"", parsed, Interface::to_string, &[];
     RecordIf, "a condition, such as \"alert or app:dns\"", parsed, RecordIf::to_string, &[];
     NetworkText, "a network, such as \"10.0.0.0/8\"", parsed, NetworkText::to_string, &[];

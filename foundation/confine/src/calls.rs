@@ -43,8 +43,8 @@ const ARCHITECTURE: TargetArch = TargetArch::x86_64;
 #[cfg(target_arch = "aarch64")]
 const ARCHITECTURE: TargetArch = TargetArch::aarch64;
 
-/// What a run calls that connects to a program again, librdkafka and the resolver of names too.
-/// They reach nothing that `connect` does not.
+/// What a run calls that connects to a program again, librdkafka, a client of S3 and the resolver
+/// of names too. They reach nothing that `connect` does not.
 const SENDS: &[i64] = &[
     libc::SYS_connect,
     libc::SYS_sendmsg,
@@ -52,6 +52,13 @@ const SENDS: &[i64] = &[
     libc::SYS_getsockname,
     libc::SYS_getpeername,
     libc::SYS_pipe2,
+    libc::SYS_epoll_create1,
+    libc::SYS_epoll_ctl,
+    libc::SYS_epoll_pwait,
+    libc::SYS_epoll_pwait2,
+    libc::SYS_eventfd2,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_epoll_wait,
     #[cfg(target_arch = "x86_64")]
     libc::SYS_pipe,
 ];

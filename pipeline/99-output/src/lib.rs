@@ -8,8 +8,9 @@
 //!               └────── empty batches ──────┘
 //! ```
 //!
-//! EVE's lines may go to another program instead (`stream`). Streams of bytes, and files that
-//! connections carry, go to files of their own: [`StreamFiles`], [`ExtractedFiles`].
+//! EVE's lines may go to another program instead (`stream`), Parquet's files to a bucket
+//! (`bucket`). Streams of bytes, and files that connections carry, go to files of their own:
+//! [`StreamFiles`], [`ExtractedFiles`].
 //!
 //! Owns the formats, the order of the output and the files. Guarantees that the files are
 //! byte-identical for any number of workers, and that a failure leaves whole records behind.
@@ -19,6 +20,11 @@
 mod appender;
 mod assemble;
 mod batch;
+#[cfg(feature = "s3")]
+mod bucket;
+#[cfg(not(feature = "s3"))]
+#[path = "bucket/none.rs"]
+mod bucket;
 mod error;
 mod extracted_files;
 mod files;

@@ -1,7 +1,8 @@
 //! A real Kafka for tests: one broker in a folder of its own, started, killed, and read.
 //!
 //! The jars come by Maven, once; where Java, Maven or the jars are missing, there is no broker, and
-//! the test says so.
+//! the test says so. A broker may have a second address, with logins or encryption, beside the
+//! plain one by which its topics are read.
 
 use crate::corpus;
 use std::fs::{self, File};
@@ -18,7 +19,20 @@ pub struct Broker {
     folder: PathBuf,
     classes: String,
     port: u16,
+    door_port: u16,
     child: Option<Child>,
+}
+
+/// What a broker has that others have not.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Extras<'a> {
+    /// A second address, by this protocol as Kafka names it: `SASL_PLAINTEXT`, `SSL`, `SASL_SSL`.
+    pub door: Option<&'a str>,
+    /// More lines for the broker's properties.
+    pub properties: &'a str,
+    /// A user that logs in by SCRAM, as the storage tool takes it:
+    /// `SCRAM-SHA-512=[name=…,password=…]`.
+    pub scram: Option<&'a str>,
 }
 
 /// A message of a topic.
@@ -39,7 +53,12 @@ impl Broker {
     /// Starts a broker with its data in `folder`, and jars that are kept in `cache`; says why if it
     /// cannot.
     pub fn start(cache: &Path, folder: &Path) -> Option<Self> {
-        let started = Self::prepare(cache, folder).and_then(|mut broker| {
+        Self::start_with(cache, folder, Extras::default())
+    }
+
+    /// As [`start`](Self::start), with more.
+    pub fn start_with(cache: &Path, folder: &Path, extras: Extras<'_>) -> Option<Self> {
+        let started = Self::prepare(cache, folder, extras).and_then(|mut broker| {
             broker.resume()?;
             Ok(broker)
         });
@@ -48,42 +67,25 @@ impl Broker {
             .ok()
     }
 
-    fn prepare(cache: &Path, folder: &Path) -> io::Result<Self> {
-        let jars = cache.join("jars");
-        fs::create_dir_all(&jars)?;
+    fn prepare(cache: &Path, folder: &Path, extras: Extras<'_>) -> io::Result<Self> {
+        let jars = fetch(cache)?;
         fs::create_dir_all(folder)?;
-        let pom = cache.join("pom.xml");
-        fs::write(&pom, include_str!("pom.xml"))?;
-        let copied = Command::new("mvn")
-            .args(["-q", "-B", "-o", "dependency:copy-dependencies", "-f"])
-            .arg(&pom)
-            .arg(format!("-DoutputDirectory={}", jars.display()))
-            .output()?;
-        if !copied.status.success() {
-            let online = Command::new("mvn")
-                .args(["-q", "-B", "dependency:copy-dependencies", "-f"])
-                .arg(&pom)
-                .arg(format!("-DoutputDirectory={}", jars.display()))
-                .stdout(Stdio::null())
-                .status()?;
-            if !online.success() {
-                return Err(io::Error::other("Maven does not get its jars"));
-            }
-        }
-        let ports = [free_port()?, free_port()?];
+        let ports = [free_port()?, free_port()?, free_port()?];
         let broker = Self {
             folder: folder.to_owned(),
             classes: format!("{}/*", jars.display()),
             port: ports[0],
+            door_port: ports[2],
             child: None,
         };
-        fs::write(broker.properties(), settings(folder, ports))?;
+        fs::write(broker.properties(), settings(folder, ports, extras))?;
         let log = "<Configuration><Loggers><Root level=\"error\"/></Loggers></Configuration>";
         fs::write(folder.join("log4j2.xml"), log)?;
         let formatted = broker
             .java("kafka.tools.StorageTool")
             .args(["format", "-t", "MkU3OEVBNTcwNTJENDM2Qg", "-c"])
             .arg(broker.properties())
+            .args(extras.scram.iter().flat_map(|user| ["--add-scram", user]))
             .output()?;
         match formatted.status.success() {
             true => Ok(broker),
@@ -110,6 +112,11 @@ impl Broker {
     /// The broker's address.
     pub fn address(&self) -> String {
         format!("127.0.0.1:{}", self.port)
+    }
+
+    /// Its second address, for which it has to have a door.
+    pub fn door_address(&self) -> String {
+        format!("127.0.0.1:{}", self.door_port)
     }
 
     /// Starts it again, with the data that it has.
@@ -189,24 +196,49 @@ impl Drop for Broker {
     }
 }
 
+/// The folder of the jars, which Maven fetches if they are not there.
+fn fetch(cache: &Path) -> io::Result<PathBuf> {
+    let (jars, pom) = (cache.join("jars"), cache.join("pom.xml"));
+    fs::create_dir_all(&jars)?;
+    fs::write(&pom, include_str!("pom.xml"))?;
+    let is_done = |options: &[&str]| {
+        let mut maven = Command::new("mvn");
+        maven.args(options).arg("dependency:copy-dependencies");
+        maven.arg("-f").arg(&pom);
+        maven.arg(format!("-DoutputDirectory={}", jars.display()));
+        maven.output().map(|output| output.status.success())
+    };
+    // Without a network first: most of the time they are there.
+    if is_done(&["-q", "-B", "-o"])? || is_done(&["-q", "-B"])? {
+        return Ok(jars);
+    }
+    Err(io::Error::other("Maven does not get its jars"))
+}
+
 fn free_port() -> io::Result<u16> {
     Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
 }
 
-fn settings(folder: &Path, [port, controller]: [u16; 2]) -> String {
+fn settings(folder: &Path, [port, controller, door]: [u16; 3], extras: Extras<'_>) -> String {
+    let by = extras.door.unwrap_or("SASL_PLAINTEXT");
+    let door = extras.door.map(|by| format!(",{by}://127.0.0.1:{door}"));
+    let door = door.unwrap_or_default();
     format!(
         "process.roles=broker,controller\n\
          node.id=1\n\
          controller.quorum.voters=1@127.0.0.1:{controller}\n\
-         listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}\n\
-         advertised.listeners=PLAINTEXT://127.0.0.1:{port}\n\
+         listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}{door}\n\
+         advertised.listeners=PLAINTEXT://127.0.0.1:{port}{door}\n\
          controller.listener.names=CONTROLLER\n\
+         listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,{by}:{by}\n\
          log.dirs={}\n\
          num.partitions=4\n\
          offsets.topic.replication.factor=1\n\
          transaction.state.log.replication.factor=1\n\
          transaction.state.log.min.isr=1\n\
-         group.initial.rebalance.delay.ms=0\n",
-        folder.join("data").display()
+         group.initial.rebalance.delay.ms=0\n\
+         {}\n",
+        folder.join("data").display(),
+        extras.properties
     )
 }

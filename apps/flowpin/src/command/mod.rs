@@ -111,8 +111,8 @@ fn without_effect(plan: &Plan) -> Option<&'static str> {
         ),
         (
             output.spool.is_some() && output.stream.is_none(),
-            "`--spool` holds records for another program: name it with `--output unix:/PATH`, \
-             `--output tcp://HOST:PORT` or `--output kafka://HOST:PORT/TOPIC`",
+            "`--spool` holds records for another program or a bucket: name it with `--output \
+             unix:/PATH`, tcp://HOST:PORT, kafka://HOST:PORT/TOPIC or s3://BUCKET/PREFIX",
         ),
         (
             output.kafka_config.is_some()

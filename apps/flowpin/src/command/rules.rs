@@ -4,7 +4,7 @@ use super::{print, rules_profile};
 use crate::cli::{RuleArgs, RulesCommand};
 use crate::conversation::printable;
 use crate::exit::{Exit, Failure};
-use crate::rules::{read, report};
+use crate::rules::{report, tell_unused};
 use anyhow::anyhow;
 use flowpin_engine::RuleDatabase;
 use flowpin_rule::{Action, BUFFERS, KEYWORDS, Rule, Status};
@@ -25,7 +25,9 @@ pub(crate) fn rules(what: &RulesCommand) -> Result<Exit, Failure> {
 
 fn load(args: &RuleArgs) -> Result<(Loaded, RuleDatabase), Failure> {
     let refused = |why: String| Failure::usage(anyhow!(why));
-    let mut loaded = read(&args.paths, &args.indicators, &args.variables).map_err(refused)?;
+    let loaded = flowpin_rules::read(&args.paths, &args.indicators, &args.variables);
+    let mut loaded = loaded.map_err(refused)?;
+    tell_unused(&loaded, &args.variables);
     let set = Arc::new(core::mem::take(&mut loaded.set));
     let database = flowpin_engine::rule_database(set);
     Ok((loaded, database))

@@ -5,7 +5,11 @@ mod explain;
 mod failures;
 mod identify;
 mod interface;
+#[cfg(all(feature = "kafka", target_os = "linux"))]
+mod kafka;
 mod live;
+#[cfg(all(any(feature = "kafka", feature = "s3"), target_os = "linux"))]
+mod namespace;
 #[cfg(target_os = "linux")]
 mod outputs;
 mod profile;
@@ -14,6 +18,8 @@ mod protocols;
 mod readme;
 mod recordings;
 mod runs;
+#[cfg(all(feature = "s3", target_os = "linux"))]
+mod s3;
 mod safety;
 #[cfg(target_os = "linux")]
 mod signals;

@@ -67,6 +67,25 @@ fn a_program_that_is_away_ends_the_run_at_once() {
     assert_refused(&flowpin(&both), 2, &["only EVE JSON lines"]);
 }
 
+/// A bucket takes Parquet, in files that become whole; what else is asked for is told in one line.
+#[test]
+fn a_bucket_takes_whole_files_of_parquet() {
+    let http = capture("http.pcapng");
+    let to = ["run", "-q", "--output", "s3://flows/x"];
+    let run = |more: &[&str]| flowpin(&[&to[..], more].concat());
+    if !cfg!(feature = "s3") {
+        assert_refused(&run(&["-r", &http]), 2, &["built without S3"]);
+    }
+    let eve = run(&["-r", &http, "--format", "eve"]);
+    assert_refused(&eve, 2, &["only Parquet"]);
+    assert_refused(&run(&["-i", "lo"]), 2, &["--rotate"]);
+    assert_refused(
+        &flowpin(&["run", "-r", &http, "--output", "s3://x"]),
+        2,
+        &["s3://BUCKET"],
+    );
+}
+
 /// With a spool, the next run sends what this one could not; the exit code tells that it waits.
 #[test]
 fn a_spool_bridges_an_absence_over_runs() {

@@ -17,11 +17,15 @@ from ._errors import (
     ConsumedError,
     DamagedCaptureWarning,
     FlowpinError,
+    GrammarError,
+    GrammarWarning,
     InputError,
     OptionError,
+    RuleWarning,
 )
 from ._native import (
     CapturePacket,
+    Grammar,
     Packets,
     Report,
     StreamPart,
@@ -41,6 +45,9 @@ __all__ = [
     "ConsumedError",
     "DamagedCaptureWarning",
     "FlowpinError",
+    "Grammar",
+    "GrammarError",
+    "GrammarWarning",
     "InputError",
     "OptionError",
     "Packet",
@@ -48,6 +55,7 @@ __all__ = [
     "Reader",
     "Records",
     "Report",
+    "RuleWarning",
     "Source",
     "StreamPart",
     "Streams",
@@ -114,7 +122,8 @@ def read(
     :param progress: ``True`` for a bar in the methods that read to the end, or what to call with
         bytes read, bytes to read and packets.
     :param options: any option of ``flowpin run``, with underscores for dashes
-        (``timeouts="suricata"``, ``id_seed=7``); :func:`options` lists them.
+        (``timeouts="suricata"``, ``id_seed=7``, ``rules="mine.rules"``); :func:`options` lists
+        them. ``grammar`` takes files and :class:`Grammar`.
     :raises InputError: a capture cannot be read.
     :raises OptionError: an option, the filter or the name of a kind of records is wrong.
 

@@ -29,6 +29,12 @@ class OptionError(FlowpinError, ValueError):
     """An option, a filter, or the name of a kind of records is wrong."""
 
 
+class GrammarError(FlowpinError, ValueError):
+    """A grammar is refused. ``detail`` has its line with a caret, as the command shows it."""
+
+    detail: str = ""
+
+
 class InputError(FlowpinError, OSError):
     """A capture cannot be read."""
 
@@ -39,6 +45,21 @@ class ConsumedError(FlowpinError):
 
 class DamagedCaptureWarning(UserWarning):
     """A capture is cut off or damaged; what came before is analysed."""
+
+
+class RuleWarning(UserWarning):
+    """A rule is refused, or a variable is in none; the others are compared."""
+
+
+class GrammarWarning(UserWarning):
+    """A grammar may not do what is meant."""
+
+
+def warn_of_settings(found: list[tuple[str, str]]) -> None:
+    """Warns of rules and grammars. Called by the native module before a run."""
+    classes = {"RuleWarning": RuleWarning, "GrammarWarning": GrammarWarning}
+    for name, line in found:
+        warnings.warn(line, classes[name], stacklevel=4)
 
 
 def warn_of_damage(damage: list[tuple[str, str]]) -> None:

@@ -6,8 +6,28 @@ from os import PathLike
 __version__: str
 
 _Source = tuple[list[str], list[tuple[str, str]], Sequence[object]]
-_Options = list[tuple[str, list[str]]]
 _Progress = Callable[[int, int | None, int], object]
+
+class Grammar:
+    """A grammar of a text protocol, compiled: :func:`flowpin.read` takes it as ``grammar``.
+
+    :raises flowpin.GrammarError: the text is refused.
+    """
+
+    name: str
+    protocol: str
+    messages: list[tuple[str, list[str]]]
+    warnings: list[str]
+    def __init__(self, text: str, name: str = "grammar") -> None: ...
+    @staticmethod
+    def from_file(path: str | PathLike[str]) -> Grammar:
+        """The grammar in a file."""
+    def tokens(
+        self, data: bytes, condition: str | None = None
+    ) -> list[tuple[str | None, int, int]]:
+        """The tokens of some bytes, as ``(name, from, to)``, begun in a start condition."""
+
+_Options = tuple[list[tuple[str, list[str]]], list[Grammar]]
 
 class Report:
     """The sums of a run that has ended."""

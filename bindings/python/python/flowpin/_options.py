@@ -21,9 +21,23 @@ def options() -> list[str]:
     return sorted(_native.options_known())
 
 
-def words(given: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
-    """Each option's values as text."""
-    return [(name, _of(name, value)) for name, value in given.items() if value is not None]
+Given = tuple[list[tuple[str, list[str]]], list[_native.Grammar]]
+
+
+def words(given: Mapping[str, Any]) -> Given:
+    """Each option's values as text; and grammars that were compiled before."""
+    texts, grammars = [], []
+    for name, value in given.items():
+        if value is None:
+            continue
+        if name == "grammar":
+            all = list(value) if isinstance(value, (list, tuple)) else [value]
+            grammars += [one for one in all if isinstance(one, _native.Grammar)]
+            value = [one for one in all if not isinstance(one, _native.Grammar)]
+            if not value:
+                continue
+        texts.append((name, _of(name, value)))
+    return texts, grammars
 
 
 def explained(error: OptionError, given: Mapping[str, Any]) -> OptionError:
@@ -38,6 +52,8 @@ def explained(error: OptionError, given: Mapping[str, Any]) -> OptionError:
 
 
 def _of(name: str, value: Any) -> list[str]:
+    if isinstance(value, Mapping):
+        return [f"{key}={_word(name, one)}" for key, one in value.items()]
     if isinstance(value, (list, tuple, set, frozenset)):
         return [_word(name, one) for one in value]
     return [_word(name, value)]

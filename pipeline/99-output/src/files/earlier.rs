@@ -28,7 +28,7 @@ impl Earlier {
         reads: &Reads,
     ) -> Result<Self, OutputError> {
         let formats = Formats::of(plan);
-        if plan.is_one_place() || !formats.any() {
+        if plan.is_one_place() || plan.has_bucket() || !formats.any() {
             return Ok(Self::default());
         }
         let existing = if plan.replace {

@@ -26,6 +26,8 @@ pub(super) struct ParquetLog {
     /// As many bytes of rows are turned into columns at a time.
     batch_bytes: usize,
     closed: Vec<FileInfo>,
+    /// How many of them were asked for as whole files.
+    taken: usize,
     closed_bytes: u64,
     /// The first thing that went wrong when files were made anew: told in the end.
     remade: Option<OutputError>,
@@ -52,6 +54,7 @@ impl ParquetLog {
             memory_bytes: 0,
             batch_bytes,
             closed: Vec::new(),
+            taken: 0,
             closed_bytes: 0,
             remade: None,
         })
@@ -157,6 +160,12 @@ impl ParquetLog {
         self.closed_bytes += file.len();
         (self.len, self.memory_bytes) = (0, 0);
         done
+    }
+
+    /// The files that have ended since the last call.
+    pub(super) fn take_ended(&mut self) -> &[FileInfo] {
+        let from = core::mem::replace(&mut self.taken, self.closed.len());
+        self.closed.get(from..).unwrap_or_default()
     }
 
     /// The files, in the order in which they were begun.

@@ -75,6 +75,11 @@ impl ParquetLogs {
         }
     }
 
+    /// The files that have ended since the last call.
+    pub(super) fn take_ended(&mut self) -> impl Iterator<Item = &FileInfo> {
+        self.logs.iter_mut().flat_map(ParquetLog::take_ended)
+    }
+
     pub(super) fn bytes_expected(&self) -> u64 {
         self.logs.iter().map(ParquetLog::bytes_expected).sum()
     }

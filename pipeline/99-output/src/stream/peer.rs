@@ -34,7 +34,9 @@ impl Peer {
                 let found: Vec<_> = name.to_socket_addrs()?.collect();
                 Ok(Self::Tcp(found))
             }
-            PeerAddress::Kafka { .. } => Err(io::ErrorKind::Unsupported.into()),
+            PeerAddress::Kafka { .. } | PeerAddress::Bucket { .. } => {
+                Err(io::ErrorKind::Unsupported.into())
+            }
         }
     }
 

@@ -11,6 +11,7 @@ use super::storage::Storage;
 use super::writing::Hands;
 use crate::OutputError;
 use crate::batch::{RecordBatch, RecordRef, TextFormat};
+use crate::bucket::Bucket;
 use crate::stream::Stream;
 use flowpin_config::OutputPlan;
 use flowpin_counters::{Loss, Losses};
@@ -35,6 +36,8 @@ pub struct Writers {
     hands: Hands,
     /// Where EVE's lines go instead of a file, if to another program.
     stream: Option<Stream>,
+    /// Where Parquet's files go when they are whole, if to a bucket.
+    bucket: Option<Bucket>,
     /// What is written once a day, if anything is.
     once: Option<Once>,
     /// The time of the first record that may still wait in a buffer.
@@ -91,6 +94,11 @@ impl Writers {
             .chain(self.messages.iter().map(|messages| &messages.log));
         let mut files: Vec<_> = text.flat_map(Log::files).cloned().collect();
         files.extend(self.parquet.iter().flat_map(ParquetLogs::files));
+        if let Some(bucket) = &self.bucket {
+            for file in &mut files {
+                file.path = bucket.shown(&file.path);
+            }
+        }
         let mut summary = self.summary.clone();
         summary.files.splice(0..0, files);
         summary
@@ -206,6 +214,7 @@ impl Writers {
 
     /// All records of a tick were written: who reads standard output gets them now.
     pub(crate) fn end_of_tick(&mut self) -> Result<(), OutputError> {
+        self.put_ended();
         if self.plan.is_one_place() {
             self.flush()
         } else {
@@ -330,15 +339,24 @@ impl Writers {
         let parquet = self.parquet.as_mut().map_or(Ok(()), ParquetLogs::close);
         let batches = self.batches.as_mut().map_or(Ok(()), Batches::flush);
         let stream = self.stream.as_mut().map_or(Ok(()), Stream::end);
+        self.put_ended();
+        let bucket = self.bucket.as_mut().map_or(Ok(()), Bucket::end);
         self.count_lost();
-        text.and(parquet).and(batches).and(stream)
+        text.and(parquet).and(batches).and(stream).and(bucket)
+    }
+
+    /// Puts files into the bucket that are whole.
+    fn put_ended(&mut self) {
+        if let (Some(bucket), Some(parquet)) = (&self.bucket, &mut self.parquet) {
+            parquet.take_ended().for_each(|file| bucket.put(file));
+        }
     }
 
     /// Enters what a stream could neither send nor hold.
     fn count_lost(&mut self) {
-        if let Some(stream) = &mut self.stream {
-            let lost = stream.newly_lost();
-            self.summary.losses.count(Loss::RecordsNotSent, lost);
-        }
+        let of_stream = self.stream.as_mut().map_or(0, Stream::newly_lost);
+        let of_bucket = self.bucket.as_mut().map_or(0, Bucket::newly_lost);
+        let lost = of_stream + of_bucket;
+        self.summary.losses.count(Loss::RecordsNotSent, lost);
     }
 }

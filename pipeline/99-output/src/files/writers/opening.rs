@@ -3,6 +3,7 @@
 use super::{ColumnLog, MessageLog, State, Writers};
 use crate::OutputError;
 use crate::batch::TextFormat;
+use crate::bucket::Bucket;
 use crate::error::STDOUT;
 use crate::files::batches::{BatchSink, Batches};
 use crate::files::frames::{column_frame, eve_frame, message_frame};
@@ -15,7 +16,7 @@ use crate::files::writing::Hands;
 use crate::files::{MessageCount, OutputSummary};
 use crate::format::{Formats, MessageSchemas};
 use crate::stream::Stream;
-use flowpin_config::OutputPlan;
+use flowpin_config::{OutputPlan, PeerAddress};
 use flowpin_record::{RecordType, Shown};
 use std::path::PathBuf;
 
@@ -89,6 +90,12 @@ impl Writers {
         let mut writers = Self::without_files(plan, schemas, storage);
         if plan.to_stdout {
             writers.open_stdout()?;
+        } else if let Some(PeerAddress::Bucket { bucket, prefix }) = &plan.stream {
+            let (reads, hooks) = writers.storage.for_streams();
+            let bucket = Bucket::open(plan, bucket, prefix, &reads, hooks)?;
+            bucket.folder().clone_into(&mut writers.plan.dir);
+            writers.bucket = Some(bucket);
+            writers.open_files(formats, schemas)?;
         } else if let Some(address) = &plan.stream {
             let (reads, hooks) = writers.storage.for_streams();
             let stream = Stream::open(plan, address, &reads, hooks)?;
@@ -120,6 +127,7 @@ impl Writers {
             batches: None,
             hands: Hands::default(),
             stream: None,
+            bucket: None,
             once: None,
             oldest: None,
             text_bytes: 0,

@@ -48,6 +48,8 @@ pub(super) enum Refusal {
 
 /// How long the cluster is asked for a topic at the start.
 const FIND: Duration = Duration::from_secs(5);
+/// How long what has happened meanwhile is listened to.
+const EVENTS: Duration = Duration::from_millis(50);
 
 impl Client {
     /// A producer, `singly` of batches of one record each.
@@ -76,16 +78,24 @@ impl Client {
             return Err(String::new());
         };
         let begun = Instant::now();
+        let mut answer = None;
         loop {
             let left = FIND.saturating_sub(begun.elapsed());
             let asked = producer.client().fetch_metadata(Some(topic), left);
-            producer.poll(Duration::ZERO);
+            // Each event by itself: that a broker refused, then that all are down.
+            producer.poll(EVENTS);
             let why = match asked {
                 Ok(metadata) => match metadata.topics().iter().find_map(|topic| topic.error()) {
                     None => return Ok(()),
-                    Some(error) => format!("topic {topic}: {}", RDKafkaErrorCode::from(error)),
+                    Some(error) => {
+                        let why = format!("topic {topic}: {}", RDKafkaErrorCode::from(error));
+                        answer.insert(why).clone()
+                    }
                 },
-                Err(error) => self.down().unwrap_or_else(|| reason(&error)),
+                // The last question may have no time left for its answer.
+                Err(error) => {
+                    (self.trouble().or_else(|| answer.clone())).unwrap_or_else(|| reason(&error))
+                }
             };
             if begun.elapsed() >= FIND {
                 return Err(why);
@@ -139,8 +149,18 @@ impl Client {
         self.ear.lock().failed.clone()
     }
 
+    /// Why no broker can be reached, if none can.
     pub(super) fn down(&self) -> Option<String> {
-        self.ear.lock().down.clone()
+        let heard = self.ear.lock();
+        // The library counts brokers; what one of them did says more.
+        let count = heard.down.as_ref()?;
+        Some(heard.last.as_ref().unwrap_or(count).clone())
+    }
+
+    /// What was last said of any broker.
+    fn trouble(&self) -> Option<String> {
+        let heard = self.ear.lock();
+        heard.last.clone().or_else(|| heard.down.clone())
     }
 
     /// Ends the producer: what is not acknowledged by then will not be.
@@ -169,14 +189,15 @@ impl ClientContext for Ear {
         match error.rdkafka_error_code() {
             Some(RDKafkaErrorCode::Fatal) => heard.failed = Some(why.to_owned()),
             Some(RDKafkaErrorCode::BrokerTransportFailure) => heard.last = Some(why.to_owned()),
-            Some(RDKafkaErrorCode::AllBrokersDown) => {
-                heard.down = heard.last.take().or_else(|| Some(why.to_owned()));
-            }
+            Some(RDKafkaErrorCode::AllBrokersDown) => heard.down = Some(why.to_owned()),
             Some(
                 RDKafkaErrorCode::Authentication
                 | RDKafkaErrorCode::SSL
                 | RDKafkaErrorCode::Resolve,
-            ) => heard.down = Some(why.to_owned()),
+            ) => {
+                heard.last = Some(why.to_owned());
+                heard.down = Some(why.to_owned());
+            }
             _ => {}
         }
     }
@@ -189,7 +210,7 @@ impl ProducerContext for Ear {
         let mut heard = self.lock();
         let number = number as u64;
         let Err((error, _)) = result else {
-            heard.down = None;
+            (heard.down, heard.last) = (None, None);
             heard.reports.acknowledged.push(number);
             return;
         };
