@@ -236,7 +236,7 @@ const MESSAGES: &[(&str, &str, Sender)] = &[
     ("http_status_odd", "response_invalid_status", Server),
     ("http_version_missing", "request_line_missing_protocol", Client),
     ("http_version_odd", "response_invalid_protocol", Server),
-    ("mime_base64_invalid", "mime_invalid_base64", Client),
+    ("mime_encoding_invalid", "mime_invalid_base64", Client),
     ("mime_boundary_invalid", "mime_long_boundary", Client),
     ("mime_head_too_long", "mime_long_header_value", Client),
     ("mime_quoted_invalid", "mime_invalid_qp", Client),

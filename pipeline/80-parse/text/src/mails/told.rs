@@ -19,7 +19,7 @@ const NAMES: [(MailFlaw, &str); 6] = [
     (MailFlaw::Head, "mime_head_too_long"),
     (MailFlaw::Boundary, "mime_boundary_invalid"),
     (MailFlaw::Nested, "mime_nested_too_deep"),
-    (MailFlaw::Base64, "mime_base64_invalid"),
+    (MailFlaw::Base64, "mime_encoding_invalid"),
     (MailFlaw::QuotedPrintable, "mime_quoted_invalid"),
     (MailFlaw::BoundaryOpen, "mime_boundary_open"),
 ];
