@@ -48,11 +48,14 @@ fn buffers_and_files_are_looked_up() {
     );
     let rules = rules(
         folder.path(),
-        "alert http any any -> any any (http.host; dataset:isset,hosts,type string,load hosts.lst; sid:1;)
+        "\
+alert http any any -> any any (http.host; dataset:isset,hosts,type string,load hosts.lst; sid:1;)
 alert http any any -> any any (http.host; dataset:isnotset,hosts; sid:2;)
-alert http any any -> any any (http.host; datarep:reps,>,39,type string,load hosts.rep; http.method; content:\"POST\"; sid:3;)
+alert http any any -> any any (http.host; datarep:reps,>,39,type string,load hosts.rep; \
+http.method; content:\"POST\"; sid:3;)
 alert http any any -> any any (http.host; datarep:reps,>,40; sid:4;)
-alert http any any -> any any (ip.src; dataset:isset,ips,type ip,load ips.lst; http.uri; content:\"/two\"; sid:5;)
+alert http any any -> any any (ip.src; dataset:isset,ips,type ip,load ips.lst; http.uri; \
+content:\"/two\"; sid:5;)
 alert http any any -> any any (ip.dst; dataset:isset,ips; http.uri; content:\"/two\"; sid:6;)
 alert ip any any -> any any (filemd5:md5.lst; sid:7;)
 alert ip any any -> any any (filesha256:sha256.lst; sid:8;)

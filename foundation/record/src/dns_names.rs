@@ -1,4 +1,5 @@
-//! Names of DNS's types and response codes, as registered: records tell them, and rules ask by them.
+//! Names of DNS's types and response codes, as registered: records have them, and rules ask by
+//! them.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;

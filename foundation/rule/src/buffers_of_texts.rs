@@ -1,7 +1,7 @@
 //! Buffers of mails and of calls: columns of the records that grammars make.
 
 use crate::buffer::{Buffer, BufferSource};
-use crate::buffers::{CLIENT, EITHER, PLAIN, SERVER, column, of};
+use crate::buffer_forms::{CLIENT, EITHER, PLAIN, SERVER, column, of};
 
 pub(crate) const SMTP_HELO: Buffer = column(
     "smtp.helo",

@@ -11,6 +11,7 @@
 
 mod address;
 mod buffer;
+mod buffer_forms;
 mod buffers;
 mod buffers_of_texts;
 mod condition;

@@ -3,7 +3,7 @@
 /// A reason, and the keywords that are refused for it.
 #[rustfmt::skip]
 pub(crate) static REFUSED: &[(&str, &[&str])] = &[
-    ("It reads what a running Suricata is told of addresses.", &[
+    ("It needs the reputation of addresses.", &[
         "iprep",
     ]),
     ("It runs a script.", &[

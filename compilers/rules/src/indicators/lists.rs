@@ -270,27 +270,35 @@ mod tests {
 
     #[test]
     fn misp_events_are_read() {
-        let event = r#"{"response":[{"Event":{"Attribute":[
-            {"type":"domain","value":"a.example","to_ids":true},
-            {"type":"domain","value":"harmless.example","to_ids":false},
-            {"type":"comment","value":"text"},
-            {"type":"ip-dst","value":"not an address"}],
-            "Object":[{"name":"file","Attribute":[
-            {"type":"filename|sha256","value":"x|AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"}]}]}}]}"#;
+        let hash = "A".repeat(64);
+        let attributes = [
+            r#"{"type":"domain","value":"a.example","to_ids":true}"#,
+            r#"{"type":"domain","value":"harmless.example","to_ids":false}"#,
+            r#"{"type":"comment","value":"text"}"#,
+            r#"{"type":"ip-dst","value":"not an address"}"#,
+        ];
+        let file = format!(r#"{{"type":"filename|sha256","value":"x|{hash}"}}"#);
+        let event = format!(
+            r#"{{"response":[{{"Event":{{"Attribute":[{}],"Object":[{{"name":"file",
+            "Attribute":[{file}]}}]}}}}]}}"#,
+            attributes.join(",")
+        );
         assert_eq!(
-            domains(event),
+            domains(&event),
             (vec!["a.example".to_owned(), "a".repeat(64)], 1)
         );
     }
 
     #[test]
     fn stix_bundles_are_read() {
-        let bundle = r#"{"type":"bundle","objects":[
-            {"type":"indicator","pattern":"[domain-name:value = 'a.example' OR url:value = 'http://b.example/it\\'s']"},
-            {"type":"indicator","pattern":"[domain-name:value = 'c.example'] AND [ipv4-addr:value = '192.0.2.1']"},
-            {"type":"malware","name":"x"}]}"#;
+        let pattern = |text: &str| format!(r#"{{"type":"indicator","pattern":"{text}"}}"#);
+        let bundle = format!(
+            r#"{{"type":"bundle","objects":[{},{},{{"type":"malware","name":"x"}}]}}"#,
+            pattern(r"[domain-name:value = 'a.example' OR url:value = 'http://b.example/it\\'s']"),
+            pattern("[domain-name:value = 'c.example'] AND [ipv4-addr:value = '192.0.2.1']"),
+        );
         assert_eq!(
-            domains(bundle),
+            domains(&bundle),
             (vec!["a.example".to_owned(), "b.example/it's".to_owned()], 1)
         );
         assert!(List::read("{}").is_err() && List::read("{").is_err());

@@ -35,11 +35,14 @@ impl Odd {
     }
 }
 
+/// Whether a rule is about IPv6 alone, or about all else alone; and its place.
+type OfPackets = (Option<bool>, u32);
+
 /// Rules about what is odd, by what has happened: a flood of odd packets compares no names.
 #[derive(Debug, Default)]
 pub(crate) struct Events {
     /// By layer and reason; whether IPv6 alone, or all else alone.
-    packets: HashMap<(Layer, Reason), Vec<(Option<bool>, u32)>>,
+    packets: HashMap<(Layer, Reason), Vec<OfPackets>>,
     segments: HashMap<Reason, Vec<u32>>,
     gaps: Vec<u32>,
     /// By our names.
