@@ -33,7 +33,7 @@ pub(crate) enum RulesCommand {
     #[command(after_long_help = help::RULES_PROFILE_AFTER)]
     Profile {
         #[command(flatten)]
-        profile: RuleProfileArgs,
+        profile: Box<RuleProfileArgs>,
         #[command(flatten)]
         rules: RuleArgs,
     },

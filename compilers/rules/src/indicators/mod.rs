@@ -67,6 +67,15 @@ impl Entries {
 /// options before the lookup, what is asked.
 type Form = (u32, &'static str, &'static str, &'static str, Asks);
 
+/// A kind of entries: all of a list, the kind, what is asked, and where: protocols and buffers.
+type ByKind<'a> = (
+    ValueSet,
+    &'static str,
+    Asks,
+    &'a [(&'static str, &'static str)],
+);
+
+/// Of a connection's packets the first.
 const FIRST: &str = "flow.pkts:toserver,=1; flow.pkts:toclient,=0; ";
 
 impl Reader {
@@ -128,7 +137,7 @@ impl Reader {
             ja4,
             ..
         } = entries;
-        let by_kind: [(ValueSet, &str, Asks, &[(&str, &str)]); 9] = [
+        let by_kind: [ByKind<'_>; 9] = [
             (
                 addresses,
                 "address",
