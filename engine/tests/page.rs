@@ -28,11 +28,9 @@ fn the_page_of_anomalies_has_every_name_once() {
     // That of messages, whose records have names of their own.
     let reasons = Reason::ALL.iter().filter(|&&one| one != Reason::Message);
     let mut all: BTreeSet<_> = reasons.map(|one| one.name().to_owned()).collect();
-    all.extend(
-        flowpin_http::Anomaly::ALL
-            .iter()
-            .map(|one| one.name().to_owned()),
-    );
+    let of_http = flowpin_http::Anomaly::ALL.iter().map(|one| one.name());
+    let of_tls = flowpin_tls::Anomaly::ALL.iter().map(|one| one.name());
+    all.extend(of_http.chain(of_tls).map(str::to_owned));
     for parser in [
         "dns",
         "fix",

@@ -48,6 +48,7 @@ mod short;
 mod stream;
 mod x509;
 
+pub use anomaly::Anomaly;
 #[doc(hidden)]
 pub use fuzz::fuzz_tls;
 pub use hello::ClientHello;
