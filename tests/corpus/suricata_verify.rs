@@ -10,7 +10,7 @@ use std::fs;
 use std::process::Command;
 
 /// So many checks must hold, those that want no event included.
-const PASSED_MIN: usize = 577;
+const PASSED_MIN: usize = 588;
 
 /// So many at most have a row that says that Suricata is right, or not who is.
 const OPEN_MAX: usize = 3;
