@@ -139,7 +139,9 @@ fn records(name: &str) -> Vec<Value> {
     let outcome = product::run(&words).unwrap();
     assert!(outcome.analysed(), "{name}: {}", outcome.stderr);
     let lines = fs::read_to_string(folder.path().join("smtp.json")).unwrap();
-    let records = lines.lines().map(|line| serde_json::from_str(line).unwrap());
+    let records = lines
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap());
     // A session that continues as TLS has a record without a mail.
     records
         .filter(|record: &Value| record["tls"] != true)
