@@ -199,14 +199,14 @@ impl Quoted {
                     self.flush(out);
                     self.escape.push(b'=');
                 }
-                b' ' | b'\t' => {
+                // A carriage return may begin a line end.
+                b' ' | b'\t' | b'\r' => {
                     if self.blanks.len() >= BLANKS_MAX {
                         self.flush(out);
                     }
                     self.blanks.push(first);
                 }
                 // A line end: without the blanks before it.
-                b'\r' => self.blanks.push(b'\r'),
                 _ => {
                     let end: &[u8] = match self.blanks.last() {
                         Some(b'\r') => b"\r\n",
@@ -316,4 +316,38 @@ const fn values() -> [u8; 256] {
     values[b' ' as usize] = BLANK;
     values[b'\t' as usize] = BLANK;
     values
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BLANKS_MAX, Decoder, Encoding, Quoted};
+
+    /// Of bytes that may belong to a line end few wait, however many there are.
+    #[test]
+    fn blanks_do_not_pile_up() {
+        for blank in [b' ', b'\t', b'\r'] {
+            let mut quoted = Quoted::default();
+            let mut made = Vec::new();
+            let mut out = |bytes: &[u8]| made.extend_from_slice(bytes);
+            for _ in 0..1000 {
+                assert!(quoted.push(&[blank; 100], &mut out));
+                assert!(quoted.blanks.len() <= BLANKS_MAX);
+            }
+            assert!(quoted.push(b"x", &mut out));
+            assert_eq!(made, [vec![blank; 100_000], b"x".to_vec()].concat());
+        }
+    }
+
+    /// Nor behind an equals sign.
+    #[test]
+    fn escapes_do_not_pile_up() {
+        let Decoder::Quoted(mut quoted) = Encoding::of(b"quoted-printable").decoder() else {
+            panic!()
+        };
+        quoted.push(b"=", &mut |_| {});
+        for _ in 0..1000 {
+            quoted.push(b" \r\t", &mut |_| {});
+            assert!(quoted.escape.len() <= BLANKS_MAX + 1);
+        }
+    }
 }
