@@ -77,11 +77,13 @@ fn files_of_values_lie_below_the_rules() {
     fs::write(folder.path().join("secret"), "YQ==\n").unwrap();
     std::os::unix::fs::symlink("../secret", own.join("link")).unwrap();
     fs::write(own.join("wrong"), "\nno base64!\n").unwrap();
+    fs::create_dir(own.join("folder")).unwrap();
     for (file, why) in [
         ("../secret", "below the folder of the rules alone"),
         ("/etc/passwd", "below the folder of the rules alone"),
         ("link", "below the folder of the rules alone"),
         ("absent", "No such file"),
+        ("folder", "not a regular file"),
         ("wrong", "line 2 is no value of the set's type"),
     ] {
         let rule = format!(
@@ -91,6 +93,37 @@ fn files_of_values_lie_below_the_rules() {
         let problems = rules(&own, &rule).problems;
         assert_eq!(problems.len(), 2, "{file}");
         assert!(problems[0].why.contains(why), "{file}: {}", problems[0].why);
+    }
+}
+
+/// A name is one set: of one type, from one file, with numbers or without.
+#[test]
+fn rules_agree_about_a_set() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["a", "b"] {
+        fs::write(folder.path().join(name), "YQ==,1\n").unwrap();
+    }
+    let first =
+        "alert http any any -> any any (http.host; datarep:x,>,0,type string,load a; sid:1;)";
+    for (second, why) in [
+        ("datarep:x,>,5,load a", ""),
+        (
+            "datarep:x,>,5,load b",
+            "another rule loads this set from another file",
+        ),
+        (
+            "datarep:x,>,5,type md5",
+            "another rule gives this set another type",
+        ),
+        ("dataset:isset,x", "one rule's set has numbers"),
+    ] {
+        let second = format!("alert http any any -> any any (http.host; {second}; sid:2;)");
+        let problems = rules(folder.path(), &format!("{first}\n{second}\n")).problems;
+        let found = problems.first().map_or("", |one| &one.why);
+        assert!(
+            found.starts_with(why) && problems.len() == usize::from(!why.is_empty()),
+            "{second}: {found}"
+        );
     }
 }
 

@@ -72,10 +72,20 @@ pub(crate) struct Wanted<'a> {
     pub(crate) has_numbers: bool,
 }
 
+/// A set with its name.
+#[derive(Debug)]
+struct Named {
+    kind: SetKind,
+    has_numbers: bool,
+    /// Where it is from; none of a list of indicators.
+    path: Option<PathBuf>,
+    set: Arc<ValueSet>,
+}
+
 /// The sets of all rules.
 #[derive(Debug, Default)]
 pub(crate) struct Sets {
-    by_name: HashMap<String, (SetKind, Arc<ValueSet>)>,
+    by_name: HashMap<String, Named>,
     of_hashes: HashMap<(PathBuf, usize), Arc<ValueSet>>,
 }
 
@@ -87,11 +97,20 @@ impl Sets {
         wanted: &Wanted<'_>,
     ) -> Result<Arc<ValueSet>, Fault> {
         let name = wanted.name;
-        if let Some((kind, set)) = self.by_name.get(name.text) {
-            if wanted.kind.is_some_and(|wanted| wanted != *kind) {
+        if let Some(known) = self.by_name.get(name.text) {
+            if wanted.kind.is_some_and(|wanted| wanted != known.kind) {
                 return Err(name.fault("another rule gives this set another type"));
             }
-            return Ok(Arc::clone(set));
+            if wanted.has_numbers != known.has_numbers {
+                let why = "one rule's set has numbers behind its values, the other's has none";
+                return Err(name.fault(why));
+            }
+            if let Some((file, _)) = wanted.load
+                && known.path.as_ref() != Some(&below(folder, file)?)
+            {
+                return Err(file.fault("another rule loads this set from another file"));
+            }
+            return Ok(Arc::clone(&known.set));
         }
         let (Some(kind), Some((file, may_lack))) = (wanted.kind, wanted.load) else {
             let why = format!("the set \"{}\" needs a type and a file to load", name.text);
@@ -103,15 +122,25 @@ impl Sets {
             false => String::new(),
         };
         let set = Arc::new(read(&text, kind, wanted.has_numbers).map_err(|why| file.fault(why))?);
-        self.by_name
-            .insert(name.text.to_owned(), (kind, Arc::clone(&set)));
+        let known = Named {
+            kind,
+            has_numbers: wanted.has_numbers,
+            path: Some(path),
+            set: Arc::clone(&set),
+        };
+        self.by_name.insert(name.text.to_owned(), known);
         Ok(set)
     }
 
     /// A set that no file of values has.
     pub(crate) fn give(&mut self, name: &str, set: ValueSet) {
-        let set = (SetKind::String, Arc::new(set));
-        self.by_name.insert(name.to_owned(), set);
+        let known = Named {
+            kind: SetKind::String,
+            has_numbers: false,
+            path: None,
+            set: Arc::new(set),
+        };
+        self.by_name.insert(name.to_owned(), known);
     }
 
     /// A file of hashes, as hexadecimal digits; what stands behind a hash is a remark.
@@ -184,6 +213,10 @@ fn below(folder: &Path, file: Word<'_>) -> Result<PathBuf, Fault> {
         && !real.starts_with(folder)
     {
         return Err(outside());
+    }
+    // Nobody may ever write into a pipe that lies there.
+    if path.exists() && !path.is_file() {
+        return Err(file.fault("not a regular file"));
     }
     Ok(path)
 }
