@@ -1,11 +1,13 @@
 //! `flowpin identify`: the protocol of each connection.
 
-use super::{cache_folder, damage_reported, plan, print, require_input, require_stdout, sink};
+use super::{
+    cache_folder, damage_reported, plan, print, require_input, require_stdout, sink, tell_losses,
+};
 use crate::cli::{IdentifyArgs, ListFormat};
 use crate::exit::{Exit, Failure};
 use crate::progress::Bar;
 use crate::signals::Signals;
-use crate::summary::{self, Detail, number};
+use crate::summary::{self, Detail};
 use crate::tell::tell;
 use crate::verdicts::Lister;
 use flowpin_engine::{Control, ListSink, Listed, RunError};
@@ -50,13 +52,7 @@ pub(crate) fn identify(args: &IdentifyArgs) -> Result<Exit, Failure> {
     } else if lister.listed == 0 && args.format == ListFormat::Table {
         tell("flowpin: no connection matches");
     }
-    for (loss, count) in report.losses.iter() {
-        tell(format_args!(
-            "flowpin: {}: {}",
-            loss.name(),
-            number::loss(loss, count)
-        ));
-    }
+    tell_losses(&report);
     Ok(damage_reported(&report, &signals))
 }
 

@@ -38,6 +38,7 @@ use crate::exit::{Exit, Failure};
 use crate::grammars;
 use crate::progress::Bar;
 use crate::signals::Signals;
+use crate::summary::number;
 use crate::tell::tell;
 use flowpin_config::{Format, OutputPlan, PeerAddress, Plan, Settings};
 use flowpin_engine::{InputReport, ProgressSink, RunReport, Wanted};
@@ -179,6 +180,17 @@ fn damage_reported(report: &RunReport, signals: &Signals) -> Exit {
         Some(number) if report.stopped_early => Exit::Signal(number),
         _ if report.is_damaged() => Exit::InputDamaged,
         _ => Exit::Done,
+    }
+}
+
+/// Prints one line for each kind of loss, where no summary does.
+fn tell_losses(report: &RunReport) {
+    for (loss, count) in report.losses.iter() {
+        tell(format_args!(
+            "flowpin: {}: {}",
+            loss.name(),
+            number::loss(loss, count)
+        ));
     }
 }
 

@@ -1,11 +1,13 @@
 //! `flowpin rules profile`: what each rule costs on captures.
 
 use super::rules::line;
-use super::{cache_folder, plan, print, require_input};
+use super::{cache_folder, damage_reported, plan, print, require_input, sink, tell_losses};
 use crate::cli::{RuleArgs, RuleProfileArgs};
 use crate::conversation::printable;
 use crate::exit::{Exit, Failure};
+use crate::progress::Bar;
 use crate::rules::load;
+use crate::signals::Signals;
 use flowpin_config::{Checksums, Format, PipelineShape};
 use flowpin_engine::Control;
 use flowpin_rule::{CostLedger, Costs, RuleCost, RuleSet};
@@ -29,8 +31,14 @@ pub(super) fn profile(args: &RuleProfileArgs, rules: &RuleArgs) -> Result<Exit, 
     load(&mut plan)?;
     let ledger = Arc::new(CostLedger::default());
     plan.rules.costs = Some(Arc::clone(&ledger));
-    let done = flowpin_engine::run(&plan, &Control::default(), &())
-        .map_err(|error| Failure::of_run(error, &plan))?;
+    let control = Control::default();
+    let signals = Signals::install(&control).map_err(Failure::failed)?;
+    let bar = Bar::on_terminal();
+    let done = flowpin_engine::run(&plan, &control, sink(bar.as_ref()));
+    if let Some(bar) = bar {
+        bar.clear();
+    }
+    let done = done.map_err(|error| Failure::of_run(error, &plan))?;
     let set = plan.rules.loaded.as_deref();
     let Some(set) = set else {
         return Ok(Exit::Done);
@@ -54,7 +62,8 @@ pub(super) fn profile(args: &RuleProfileArgs, rules: &RuleArgs) -> Result<Exit, 
     by_buffer(&mut text, set, &costs);
     by_search(&mut text, &costs);
     print(&text)?;
-    Ok(Exit::Done)
+    tell_losses(&done);
+    Ok(damage_reported(&done, &signals))
 }
 
 /// The rules that took most time.
