@@ -401,6 +401,9 @@ pub static BUFFERS: &[Buffer] = &[
         ("tls", "tls.client_alpns"),
         "A protocol that the client offers.",
     ),
+    TLS_RANDOM,
+    TLS_RANDOM_TIME,
+    TLS_RANDOM_BYTES,
     column(
         "ja3.hash",
         &["ja3_hash"],

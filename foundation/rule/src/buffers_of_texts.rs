@@ -174,3 +174,18 @@ pub(crate) const SIP_CONTENT_LENGTH: Buffer = of(
 
 /// Of requests, and of responses.
 const SIP_BODY_LENGTHS: [&str; 2] = ["flowpin.request_body_len", "flowpin.response_body_len"];
+
+/// Of the hello of either side (RFC 8446 §4.1.2, §4.1.3).
+const fn random(name: &'static str, from: usize, to: usize, doc: &'static str) -> Buffer {
+    let source = BufferSource::Said("tls.random", from, to);
+    of(name, PLAIN, ("tls", EITHER), source, doc)
+}
+
+pub(crate) const TLS_RANDOM: Buffer = random("tls.random", 0, 32, "The random value of a hello.");
+pub(crate) const TLS_RANDOM_TIME: Buffer = random(
+    "tls.random_time",
+    0,
+    4,
+    "Its first four bytes, which were the time.",
+);
+pub(crate) const TLS_RANDOM_BYTES: Buffer = random("tls.random_bytes", 4, 32, "Its other bytes.");

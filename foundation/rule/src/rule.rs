@@ -65,6 +65,8 @@ pub struct Header {
     pub destination_ports: Arc<PortSet>,
     /// `<>`: or the other way round.
     pub both_ways: bool,
+    /// `=>`: a request and its response are compared together.
+    pub transactional: bool,
 }
 
 /// A class of rules, from `classification.config`.

@@ -2,7 +2,9 @@
 
 mod bytes;
 mod content;
+mod entropy;
 mod event;
+mod fields;
 mod file;
 mod meta;
 mod numbers;
@@ -18,7 +20,10 @@ pub(crate) use state::count;
 use crate::builder::Builder;
 use crate::option::{RuleOption, Word};
 use crate::problem::Fault;
-use flowpin_rule::{Absent, BufferId, BufferSource, Codes, Content, Status, Term, buffer, keyword};
+use flowpin_rule::{
+    Absent, BufferId, BufferSource, Codes, Condition, Content, NumberCheck, Status, Term, buffer,
+    keyword,
+};
 
 /// Reads one option.
 pub(crate) fn read(
@@ -57,6 +62,8 @@ pub(crate) fn read(
         "filename" | "fileext" | "filesize" => file::read(builder, &option),
         "base64_decode" => bytes::base64_decode(builder, &option),
         "base64_data" => builder.enter_base64(name),
+        "entropy" => entropy::read(builder, &option),
+        "ftpbounce" => ftp_bounce(builder, name),
         "absent" => {
             let absent = match option.value.map(|value| value.text) {
                 Some("or_else") => Absent::OrElse,
@@ -77,10 +84,16 @@ pub(crate) fn read(
         "flowbits" | "flowint" | "xbits" | "hostbits" | "threshold" | "detection_filter" => {
             state::read(builder, &option)
         }
-        _ => match transform::read(&option) {
-            Some(transform) => builder.transform(name, transform?),
-            None => packet::read(builder, &option),
-        },
+        _ => {
+            if let Some(condition) = fields::read(&option) {
+                builder.rule.conditions.push(condition?);
+                return Ok(());
+            }
+            match transform::read(&option) {
+                Some(transform) => builder.transform(name, transform?),
+                None => packet::read(builder, &option),
+            }
+        }
     }
 }
 
@@ -92,6 +105,17 @@ fn name_buffer(builder: &mut Builder<'_>, option: &RuleOption<'_>) -> Option<Res
         BufferSource::Number(_, _, codes) => return Some(number(builder, option, id, codes)),
         BufferSource::Word(_, _, words) => return Some(one_of(builder, option, id, words)),
         _ => {}
+    }
+    if builder.rule.header.transactional
+        && let Some(side) = option.value
+    {
+        let to_server = match side.text {
+            "to_server" => true,
+            "to_client" => false,
+            _ => return Some(Err(side.fault("a side is to_server or to_client"))),
+        };
+        builder.enter_side(id, name.at, Some(to_server));
+        return Some(Ok(()));
     }
     if let Some(value) = option.value {
         if ["tls.subject", "tls.issuerdn", "tls.fingerprint"].contains(&name.text) {
@@ -116,6 +140,28 @@ fn name_buffer(builder: &mut Builder<'_>, option: &RuleOption<'_>) -> Option<Res
     }
     builder.enter(id, name.at);
     Some(Ok(()))
+}
+
+/// FTP's `PORT` with the address of a third host.
+fn ftp_bounce(builder: &mut Builder<'_>, name: Word<'_>) -> Result<(), Fault> {
+    let of = |name_of_buffer| {
+        buffer(name_of_buffer)
+            .map(|one| one.0)
+            .ok_or_else(|| name.fault("it has no buffer"))
+    };
+    let port = Content {
+        pattern: b"port".to_vec(),
+        nocase: true,
+        startswith: true,
+        endswith: true,
+        ..Content::default()
+    };
+    builder.push_to(of("ftp.command")?, Term::Content(port));
+    // The argument has to be there for the condition to read it.
+    let some = NumberCheck::within(1, u64::MAX);
+    builder.push_to(of("ftp.command_data")?, Term::Size(some));
+    builder.rule.conditions.push(Condition::FtpBounce);
+    Ok(())
 }
 
 /// A column is compared as a number.

@@ -163,6 +163,22 @@ impl Tap {
         }
     }
 
+    /// A value that no record has, of what a side has sent in the message that follows.
+    pub fn said(&mut self, to_server: bool, name: &str, bytes: &[u8]) {
+        let database = Arc::clone(&self.database);
+        for &buffer in &database.used {
+            let BufferSource::Said(known, from, to) = buffer.info().source else {
+                continue;
+            };
+            let part = bytes.get(from..bytes.len().min(to));
+            if let Some(part) = part.filter(|part| known == name && !part.is_empty())
+                && let Some(kept) = self.keep(part)
+            {
+                self.items.push(Item::Sent(to_server, buffer, kept));
+            }
+        }
+    }
+
     /// Something is odd about what a side sends: to the server, or to the client.
     pub fn anomaly(&mut self, event: &'static str, to_server: Option<bool>) {
         if self.database.events.knows_message(event) {

@@ -14,6 +14,8 @@ mod bodies;
 mod check;
 mod costs;
 mod events;
+mod fields;
+mod forms;
 mod http;
 mod messages;
 mod occasion;

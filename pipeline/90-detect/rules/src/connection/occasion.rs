@@ -63,6 +63,8 @@ impl Octets {
 pub(super) struct Message<'a> {
     pub(super) buffers: &'a [(BufferId, Range<usize>)],
     pub(super) arena: &'a [u8],
+    /// The server's, where a rule on both directions is compared.
+    pub(super) other: Option<(&'a [(BufferId, Range<usize>)], &'a [u8])>,
     pub(super) transaction: u32,
     pub(super) said: &'a Said<'a>,
     /// What alerts show of it, made for the first one.
@@ -120,8 +122,13 @@ impl<'a> Occasion<'a> {
         Some((bytes.into(), self.packet.is_none()))
     }
 
-    /// The buffers of a kind: none, one, or one for each value of a list.
-    fn buffers(&self, buffer: BufferId) -> impl Iterator<Item = &[u8]> {
+    /// The buffers of a kind: none, one, or one for each value of a list; of a rule on both
+    /// directions, those of the client (`true`) or of the server.
+    pub(super) fn buffers(
+        &self,
+        buffer: BufferId,
+        to_server: Option<bool>,
+    ) -> impl Iterator<Item = &[u8]> {
         let one = match buffer.info().source {
             BufferSource::Address { of_sender } => {
                 let [sender, receiver] = &self.octets;
@@ -132,8 +139,12 @@ impl<'a> Occasion<'a> {
             _ => None,
         };
         let of_message = self.message.map(|message| {
-            let buffers = message.buffers.iter().filter(move |one| one.0 == buffer);
-            buffers.filter_map(|(_, range)| message.arena.get(range.clone()))
+            let (buffers, arena) = match (to_server, message.other) {
+                (Some(false), Some(other)) => other,
+                _ => (message.buffers, message.arena),
+            };
+            let buffers = buffers.iter().filter(move |one| one.0 == buffer);
+            buffers.filter_map(|(_, range)| arena.get(range.clone()))
         });
         one.into_iter().chain(of_message.into_iter().flatten())
     }
@@ -327,7 +338,7 @@ impl Scratch {
         let holds = compiled.inspections.iter().all(|one| {
             let mut is_there = false;
             let mut fits = false;
-            for bytes in occasion.buffers(one.buffer) {
+            for bytes in occasion.buffers(one.buffer, one.to_server) {
                 is_there = true;
                 fits = if one.transforms.is_empty() {
                     holds(&one.terms, bytes, &mut variables, &mut steps)

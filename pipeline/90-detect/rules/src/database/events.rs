@@ -47,9 +47,44 @@ pub(crate) struct Events {
     gaps: Vec<u32>,
     /// By our names.
     messages: HashMap<&'static str, Vec<(Sender, u32)>>,
+    /// Those that rules about messages ask for, by our names: whose, and their bit.
+    awaited: HashMap<&'static str, Vec<(Sender, u32)>>,
+}
+
+/// The bit of an event that rules about messages ask for.
+///
+/// # Errors
+/// Where they ask for too many.
+pub(super) fn bit(name: &str, awaited: &mut Vec<String>) -> Result<u32, String> {
+    let known = awaited.iter().position(|one| one == name);
+    let at = known.unwrap_or_else(|| {
+        awaited.push(name.to_owned());
+        awaited.len() - 1
+    });
+    let bit = u32::try_from(at).ok().and_then(|at| 1_u32.checked_shl(at));
+    bit.ok_or_else(|| "rules about messages ask for more than 32 events".to_owned())
 }
 
 impl Events {
+    /// With the events that rules about messages ask for, in the order of their bits.
+    pub(super) fn new(awaited: &[String]) -> Self {
+        let mut events = Self::default();
+        for (name, at) in awaited.iter().zip(0..u32::BITS) {
+            for (own, sender) in messages_of_event(name) {
+                let bits = events.awaited.entry(own).or_default();
+                bits.push((sender, 1 << at));
+            }
+        }
+        events
+    }
+
+    /// The bits of an event.
+    pub(crate) fn awaited(&self, own: &str, to_server: Option<bool>) -> u32 {
+        let known = self.awaited.get(own).into_iter().flatten();
+        let known = known.filter(|one| one.0.is(to_server));
+        known.fold(0, |bits, one| bits | one.1)
+    }
+
     /// Adds a rule, if it asks for an event: the first that it asks for.
     pub(super) fn add(&mut self, at: u32, rule: &Rule) -> bool {
         let Some((of, name)) = event(rule) else {
@@ -84,7 +119,7 @@ impl Events {
 
     /// Whether rules ask for something that is odd about messages.
     pub(crate) fn knows_message(&self, own: &str) -> bool {
-        self.messages.contains_key(own)
+        self.messages.contains_key(own) || self.awaited.contains_key(own)
     }
 
     /// The rules that ask for what has happened; a rule may come twice.

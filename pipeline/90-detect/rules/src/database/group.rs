@@ -151,6 +151,7 @@ pub(crate) fn is_searched(inspection: &Inspection, kind: Kind) -> bool {
         | BufferSource::Http(_)
         | BufferSource::File
         | BufferSource::OfFile(_)
+        | BufferSource::Said(..)
         | BufferSource::Certificate => kind.messages,
     }
 }
