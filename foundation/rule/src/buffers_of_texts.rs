@@ -189,3 +189,58 @@ pub(crate) const TLS_RANDOM_TIME: Buffer = random(
     "Its first four bytes, which were the time.",
 );
 pub(crate) const TLS_RANDOM_BYTES: Buffer = random("tls.random_bytes", 4, 32, "Its other bytes.");
+
+/// Of a connection of SSH (RFC 4253).
+const fn ssh(
+    name: &'static str,
+    aliases: &'static [&'static str],
+    to_server: Option<bool>,
+    said: &'static str,
+    doc: &'static str,
+) -> Buffer {
+    let source = BufferSource::Said(said, 0, usize::MAX);
+    of(name, (aliases, &[]), ("ssh", to_server), source, doc)
+}
+
+pub(crate) const SSH_PROTO: Buffer = ssh(
+    "ssh.proto",
+    &["ssh_proto"],
+    EITHER,
+    "ssh.proto",
+    "The protocol version of a side, as `2.0`.",
+);
+pub(crate) const SSH_SOFTWARE: Buffer = ssh(
+    "ssh.software",
+    &["ssh_software"],
+    EITHER,
+    "ssh.software",
+    "The software of a side, with its version.",
+);
+pub(crate) const SSH_HASSH: Buffer = ssh(
+    "ssh.hassh",
+    &[],
+    CLIENT,
+    "ssh.hassh",
+    "The HASSH fingerprint of what the client offers.",
+);
+pub(crate) const SSH_HASSH_STRING: Buffer = ssh(
+    "ssh.hassh.string",
+    &[],
+    CLIENT,
+    "ssh.hassh.string",
+    "What that is made of.",
+);
+pub(crate) const SSH_HASSH_SERVER: Buffer = ssh(
+    "ssh.hassh.server",
+    &[],
+    SERVER,
+    "ssh.hassh",
+    "The fingerprint of what the server offers.",
+);
+pub(crate) const SSH_HASSH_SERVER_STRING: Buffer = ssh(
+    "ssh.hassh.server.string",
+    &[],
+    SERVER,
+    "ssh.hassh.string",
+    "What that is made of.",
+);

@@ -21,9 +21,8 @@ pub(crate) static REFUSED: &[(&str, &[&str])] = &[
     ("Variables of packets and connections are not kept.", &[
         "pktvar", "flowvar",
     ]),
-    ("Rules do not read SSH yet.", &[
-        "ssh_proto", "ssh.proto", "ssh.software", "ssh.hassh", "ssh.hassh.server",
-        "ssh.hassh.server.string", "ssh.hassh.string", "ssh.protoversion", "ssh.softwareversion",
+    ("`ssh.proto` and `ssh.software` have taken its place.", &[
+        "ssh.protoversion", "ssh.softwareversion",
     ]),
     ("Rules do not read DCE/RPC yet.", &[
         "dce_stub_data", "dcerpc.iface", "dcerpc.opnum", "dce_iface", "dcerpc.stub_data",

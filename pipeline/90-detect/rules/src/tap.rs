@@ -309,8 +309,8 @@ fn protocol(schema: &str) -> Option<&'static str> {
 }
 
 /// Kinds of messages that have buffers.
-const PROTOCOLS: [&str; 9] = [
-    "http", "dns", "mdns", "tls", "quic", "ftp", "smtp", "sip", "fileinfo",
+const PROTOCOLS: [&str; 10] = [
+    "ssh", "http", "dns", "mdns", "tls", "quic", "ftp", "smtp", "sip", "fileinfo",
 ];
 
 const HTTP_TEXTS: [(&str, &str, HttpText); 6] = [

@@ -450,6 +450,8 @@ fn what_follows_blanks_is_a_field_or_a_body() {
         "\r\n\t\r\n4\r\nx",
         "\n\r\r\n\x1f(\x08\0",
         "\n \nbody",
+        "\n\r\r\n\r\nbody",
+        "\r\n\t\r\n\r\nbody",
         "\r\n \r\nZ: z\r\n\r\nbody",
         "\r\n fold\r\n\r\nbody",
     ] {

@@ -297,7 +297,9 @@ impl Scratch {
             }
             effects(rule, connection, losses);
             if rule.action == Action::Pass {
-                if occasion.packet.is_none() {
+                // Rules that ask for nothing of the packet itself let the whole connection pass.
+                let kind = compiled.kind;
+                if occasion.packet.is_none() || kind.first || kind.identified {
                     connection.note(Connection::PASSED);
                 }
                 break;

@@ -185,6 +185,10 @@ impl Connection {
         self.seen |= what;
     }
 
+    pub(crate) const fn forget(&mut self, what: u16) {
+        self.seen &= !what;
+    }
+
     /// Whether a flowbit is set.
     pub(crate) fn is_set(&self, bit: u16) -> bool {
         self.set_bits().contains(&bit)

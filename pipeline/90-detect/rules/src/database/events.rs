@@ -2,7 +2,7 @@
 
 use flowpin_packet::{Layer, Malformed, Reason};
 use flowpin_record::{
-    Sender, is_packet_event, messages_of_event, packets_of_event, segment_of_event,
+    Sender, header_event, is_packet_event, messages_of_event, packets_of_event, segment_of_event,
 };
 use flowpin_rule::{Condition, EventOf, Rule, SEQUENCE_GAP};
 use std::collections::HashMap;
@@ -12,6 +12,8 @@ use std::collections::HashMap;
 pub enum Odd {
     /// A packet was refused, or is odd; whether it is IPv6.
     Packet(Malformed, bool),
+    /// A header of a packet that was accepted, by Suricata's name.
+    Header(&'static str),
     /// So is a TCP segment, by what came before it.
     Segment(Reason),
     /// Bytes of a stream are missing.
@@ -25,6 +27,7 @@ impl Odd {
     pub(crate) fn is(self, of: EventOf, name: &str) -> bool {
         match (self, of) {
             (Self::Packet(what, is_ipv6), EventOf::Packet) => is_packet_event(name, what, is_ipv6),
+            (Self::Header(own), EventOf::Packet) => own == name,
             (Self::Segment(reason), EventOf::Segment) => segment_of_event(name) == Some(reason),
             (Self::Gap, EventOf::Segment) => name == SEQUENCE_GAP,
             (Self::Message(own, to_server), EventOf::Message) => {
@@ -43,6 +46,8 @@ type OfPackets = (Option<bool>, u32);
 pub(crate) struct Events {
     /// By layer and reason; whether IPv6 alone, or all else alone.
     packets: HashMap<(Layer, Reason), Vec<OfPackets>>,
+    /// By Suricata's names.
+    headers: HashMap<&'static str, Vec<u32>>,
     segments: HashMap<Reason, Vec<u32>>,
     gaps: Vec<u32>,
     /// By our names.
@@ -92,6 +97,9 @@ impl Events {
         };
         match of {
             EventOf::Packet => {
+                if let Some(own) = header_event(name) {
+                    self.headers.entry(own).or_default().push(at);
+                }
                 for (layer, reason, is_ipv6) in packets_of_event(name) {
                     let rules = self.packets.entry((layer, reason)).or_default();
                     rules.push((is_ipv6, at));
@@ -117,6 +125,11 @@ impl Events {
         !self.packets.is_empty()
     }
 
+    /// Whether rules ask for what is odd about headers of packets that were accepted.
+    pub(crate) fn have_headers(&self) -> bool {
+        !self.headers.is_empty()
+    }
+
     /// Whether rules ask for something that is odd about messages.
     pub(crate) fn knows_message(&self, own: &str) -> bool {
         self.messages.contains_key(own) || self.awaited.contains_key(own)
@@ -130,6 +143,10 @@ impl Events {
                 let rules = rules.into_iter().flatten();
                 let rules = rules.filter(|one| one.0.is_none_or(|only| only == is_ipv6));
                 rules.for_each(|one| hit(one.1));
+            }
+            Odd::Header(own) => {
+                let rules = self.headers.get(own);
+                rules.into_iter().flatten().for_each(|rule| hit(*rule));
             }
             Odd::Segment(reason) => {
                 let rules = self.segments.get(&reason);

@@ -32,7 +32,13 @@ impl<S: MessageSink> Turn<'_, S> {
         if rest.is_empty() && self.mine.matched < NAME_MAX {
             return self.hold(read);
         }
-        if self.mine.matched > 0 && rest.first() == Some(&b':') {
+        let is_field = match rest.first() {
+            Some(b':') => self.mine.matched > 0,
+            // The empty line that ends the head.
+            Some(b'\r' | b'\n') => self.mine.matched == 0,
+            _ => false,
+        };
+        if is_field {
             // Its line continues what is kept.
             self.mine.phase = Phase::Fields;
         } else {
