@@ -248,6 +248,8 @@ fn fields_of_packets_have_values_that_they_can_have() {
         "http.uri; entropy: offset 10, bytes 20, value >= 4.5",
         "http.uri; entropy: value !4-5",
         "tls.random; content:\"a\"",
+        "ssl_version:!tls1.2,!tls1.3",
+        "tls.cert_chain_len:>2",
     ] {
         one(&format!("alert ip any any -> any any ({good}; sid:1;)"));
     }
@@ -263,6 +265,9 @@ fn fields_of_packets_have_values_that_they_can_have() {
         ("http.uri; entropy: offset 1", 40),
         ("http.uri; entropy: size 1", 49),
         ("tcp.mss:x", 38),
+        ("ssl_version:tls1.4", 42),
+        ("ssl_version:tls1.2,!tls1.3", 50),
+        ("tls.cert_chain_len:a", 49),
     ] {
         let found = refused(&format!("alert ip any any -> any any ({bad}; sid:1;)"));
         assert_eq!(found.len(), 1, "{bad}");

@@ -113,6 +113,13 @@ pub(crate) const DNS_NAMES: [&str; 7] = [
     "dns.additionals[].rrname",
     "dns.additionals[].rdata",
 ];
+/// The same of mDNS.
+pub(crate) const MDNS_NAMES: [&str; 4] = [
+    "mdns.queries[].rrname",
+    "mdns.answers[].rrname",
+    "mdns.authorities[].rrname",
+    "mdns.additionals[].rrname",
+];
 /// Types that are asked for, and of answers.
 pub(crate) const DNS_TYPES: [&str; 2] = ["dns.queries[].rrtype", "dns.answers[].rrtype"];
 /// How rules spell TLS's versions.

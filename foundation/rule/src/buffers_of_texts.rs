@@ -244,3 +244,11 @@ pub(crate) const SSH_HASSH_SERVER_STRING: Buffer = ssh(
     "ssh.hassh.string",
     "What that is made of.",
 );
+
+pub(crate) const TLS_CHAIN: Buffer = of(
+    "tls.cert_chain_len",
+    PLAIN,
+    ("tls", SERVER),
+    BufferSource::Said("tls.cert_chain_len", 0, usize::MAX),
+    "How many certificates the server sends; it is compared as a number.",
+);

@@ -212,6 +212,10 @@ pub static KEYWORDS: &[Keyword] = &[
         "How evenly the buffer's bytes are distributed, in bits a byte.",
     ),
     of(
+        "ssl_version",
+        "The server chose one of these versions of TLS, or none of them (`!`).",
+    ),
+    of(
         "ftpbounce",
         "FTP: `PORT` names another address than the client's.",
     ),

@@ -96,9 +96,6 @@ pub(crate) static REFUSED: &[(&str, &[&str])] = &[
         "ldap.responses.attribute_type", "ldap.responses.count", "ldap.responses.dn",
         "ldap.responses.message", "ldap.responses.operation", "ldap.responses.result_code",
     ]),
-    ("Rules do not read further mDNS records yet.", &[
-        "mdns.additionals.rrname", "mdns.authorities.rrname", "mdns.response.rrname",
-    ]),
     ("Rules do not read NTP yet.", &[
         "ntp.mode", "ntp.reference_id", "ntp.stratum", "ntp.version",
     ]),
@@ -118,7 +115,7 @@ pub(crate) static REFUSED: &[(&str, &[&str])] = &[
         "file.magic", "filemagic",
     ]),
     ("Certificates have no chain, times or validity for rules yet.", &[
-        "ssl_state", "ssl_version", "tls.cert_chain_len", "tls_cert_expired", "tls_cert_notafter",
+        "ssl_state", "tls_cert_expired", "tls_cert_notafter",
         "tls_cert_notbefore", "tls_cert_valid", "tls_store",
     ]),
     ("It is not a transform here yet.", &[

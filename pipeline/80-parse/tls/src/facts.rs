@@ -100,6 +100,14 @@ impl Facts {
                 sink.said(to_server, "tls.random", random.of(page));
             }
         }
+        let chain_len = self.prints.len() / PRINT_LEN;
+        if self.wants_randoms && chain_len > 0 {
+            sink.said(
+                false,
+                "tls.cert_chain_len",
+                chain_len.to_string().as_bytes(),
+            );
+        }
         if !sink.reads(&TLS) {
             black_box(self);
             return sink.message(&TLS, self.time, &[]);
@@ -333,6 +341,8 @@ pub(crate) fn fingerprint(numbers: &[u8]) -> Short<32> {
 // Maximum lengths of the stored texts.
 const JA4_LEN: usize = 36;
 const RANDOM_LEN: usize = 32;
+/// Of a SHA-256.
+const PRINT_LEN: usize = 32;
 const SERVER_NAME_MAX: usize = 255;
 const SESSION_MAX: usize = 32;
 const ALPN_BYTES_MAX: usize = 160;

@@ -108,7 +108,11 @@ impl Tap {
     /// Whether rules read certificates.
     fn reads_certificates(&self) -> bool {
         let mut used = self.database.used.iter();
-        used.any(|one| one.info().source == BufferSource::Certificate)
+        used.any(|one| {
+            let source = one.info().source;
+            source == BufferSource::Certificate
+                || matches!(source, BufferSource::Said("tls.cert_chain_len", ..))
+        })
     }
 
     /// A message is complete; `transaction` is its number.

@@ -4,6 +4,7 @@ use super::http::{Field, Texts, part};
 use super::occasion::{Message, Occasion, Shown};
 use super::state::Connection;
 use super::{Detector, Ends, Found};
+use crate::columns::SHOWN;
 use crate::database::{Odd, Place, is_body};
 use crate::tap::{HttpText, Item, Tap, Which};
 use flowpin_counters::Loss;
@@ -304,6 +305,13 @@ impl Said<'_> {
         values.collect()
     }
 
+    /// Whether a column that alerts show has a value, by its path in events.
+    fn shows(&self, path: &str) -> bool {
+        let is_it = |nth: u8| SHOWN.get(usize::from(nth)) == Some(&path);
+        self.values()
+            .any(|(which, _)| matches!(which, Which::Shown(nth) if is_it(nth)))
+    }
+
     fn texts(&self) -> Texts<'_> {
         let mut texts = Texts::default();
         for (which, bytes) in self.values() {
@@ -347,10 +355,15 @@ impl Said<'_> {
         buffers: &mut Vec<(BufferId, Range<usize>)>,
         arena: &mut Vec<u8>,
     ) {
+        let has_command = self.shows("ftp.command");
         for (which, bytes) in self.values() {
             let Which::Buffer(buffer) = which else {
                 continue;
             };
+            // A greeting replies to no command.
+            if buffer.info().name == "ftp.reply_received" && !has_command {
+                continue;
+            }
             // A command with its replies is examined in both directions.
             let is_of_both = self.protocol == "ftp" && buffer.info().to_server.is_none();
             let sender = buffer.info().to_server.unwrap_or(!self.from_server);
