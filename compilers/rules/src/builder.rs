@@ -323,9 +323,12 @@ fn is_relative(term: &Term) -> bool {
         Term::Math(math) => math.width.relative,
         Term::IsDataAt(check) => check.relative,
         Term::Base64(decode) => decode.relative,
-        Term::Content(_) | Term::Size(_) | Term::Number(_) | Term::In(_) | Term::Entropy(_) => {
-            false
-        }
+        Term::Content(_)
+        | Term::Size(_)
+        | Term::Number(_)
+        | Term::In(_)
+        | Term::Written(..)
+        | Term::Entropy(_) => false,
     }
 }
 

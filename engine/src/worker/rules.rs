@@ -178,6 +178,7 @@ impl Rules {
                 payload: one.payload.as_ref(),
                 flow: so_far(&one, cause),
                 shown: &one.shown,
+                sets: one.sets.as_ref(),
             };
             let key = self.key(&cause);
             context.sink.alert(key, &place, alert);

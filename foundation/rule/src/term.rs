@@ -1,6 +1,7 @@
 //! What a rule asks of a buffer: one term after another, each from where the one before ended.
 
 use crate::{BufferId, NumberCheck, ValueSet};
+use flowpin_record::SetAction;
 use std::sync::Arc;
 
 /// All that a rule asks of one buffer.
@@ -52,6 +53,9 @@ pub enum Term {
     Number(NumberCheck),
     /// The buffer is in a set, or is not.
     In(Lookup),
+    /// The buffer is in a set that rules write, or is not; or it is added, or taken out. By the
+    /// set's number.
+    Written(u16, SetAction),
     /// How evenly its bytes are distributed.
     Entropy(EntropyCheck),
 }

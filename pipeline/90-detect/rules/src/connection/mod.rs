@@ -32,7 +32,7 @@ use core::net::IpAddr;
 use flowpin_counters::{Loss, Losses};
 use flowpin_memory::{Budget, Chains, Pool, Slab};
 use flowpin_packet::{PacketKind, Shard};
-use flowpin_record::FlowSoFar;
+use flowpin_record::{FlowSoFar, SetUse};
 use occasion::{Occasion, Scratch};
 use state::{Connection, Side};
 use std::io;
@@ -69,6 +69,8 @@ pub struct Found {
     pub payload: Option<(Arc<[u8]>, bool)>,
     /// Of a packet around one of the connection: its own ends.
     pub around: Option<Ends>,
+    /// What it asks of sets that rules write, and does to them.
+    pub sets: Option<Arc<[SetUse]>>,
     /// Values of the message: which column of alerts, and its text.
     pub shown: Arc<[(u8, Vec<u8>)]>,
 }

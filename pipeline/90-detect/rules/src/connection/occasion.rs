@@ -6,9 +6,10 @@ use super::messages::Said;
 use super::state::{Connection, Hits};
 use super::{Ends, Found, Packet};
 use crate::database::{Compiled, Database, Group, Odd, Place, Text, fold_into};
-use crate::evaluate::{Steps, Variables, holds, transform::transform};
+use crate::evaluate::{CompiledTerm, Steps, Variables, holds, transform::transform};
 use core::net::IpAddr;
 use flowpin_counters::{Loss, Losses};
+use flowpin_record::{SetAction, SetUse};
 use flowpin_rule::{Absent, Action, BufferId, BufferSource, Condition, Rule};
 use std::cell::OnceCell;
 use std::ops::Range;
@@ -304,7 +305,12 @@ impl Scratch {
                 }
                 break;
             }
+            let sets = compiled
+                .uses_sets
+                .then(|| self.set_uses(compiled, occasion))
+                .flatten();
             let is_told = !rule.noalert
+                || sets.is_some()
                 || rule
                     .conditions
                     .iter()
@@ -318,6 +324,7 @@ impl Scratch {
                     is_counted: occasion.packet.is_some(),
                     around: None,
                     transaction: occasion.message.map(|message| message.transaction),
+                    sets,
                     shown: match occasion.message {
                         Some(message) => message.shown(),
                         None => Arc::new([]),
@@ -326,6 +333,47 @@ impl Scratch {
             }
         }
         self.candidates = candidates;
+    }
+
+    /// What a rule that fits asks of sets that rules write, and does to them.
+    #[cold]
+    fn set_uses(&mut self, compiled: &Compiled, occasion: &Occasion<'_>) -> Option<Arc<[SetUse]>> {
+        let mut uses = Vec::new();
+        let mut variables = Variables::default();
+        let mut steps = Steps::new();
+        for one in &compiled.inspections {
+            let of_set = one.terms.iter().filter_map(|term| match term {
+                CompiledTerm::Written(set, action) => Some((*set, *action)),
+                _ => None,
+            });
+            let of_set: Vec<_> = of_set.collect();
+            if of_set.is_empty() {
+                continue;
+            }
+            let mut values: Vec<Vec<u8>> = Vec::new();
+            for bytes in occasion.buffers(one.buffer, one.to_server) {
+                let mut bytes = bytes.to_vec();
+                transform(&one.transforms, &mut bytes, &mut self.spare);
+                if values.len() < SET_VALUES_MAX
+                    && holds(&one.terms, &bytes, &mut variables, &mut steps)
+                {
+                    values.push(bytes);
+                }
+            }
+            for (set, action) in of_set {
+                // As in Suricata, the first value that fits is written.
+                let most = match action {
+                    SetAction::Add | SetAction::Remove => 1,
+                    SetAction::In | SetAction::NotIn => SET_VALUES_MAX,
+                };
+                uses.push(SetUse {
+                    set,
+                    action,
+                    values: values.iter().take(most).cloned().collect(),
+                });
+            }
+        }
+        (!uses.is_empty()).then(|| uses.into())
     }
 
     /// Whether what a rule asks of buffers holds.
@@ -367,6 +415,9 @@ impl Scratch {
         holds
     }
 }
+
+/// Values of one message that are looked up in a set that rules write.
+const SET_VALUES_MAX: usize = 64;
 
 fn add(marks: &mut [u32], candidates: &mut Vec<u32>, round: u32, rule: u32) {
     if let Some(mark) = marks.get_mut(rule as usize)

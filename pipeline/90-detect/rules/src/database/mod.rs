@@ -25,9 +25,10 @@ pub(crate) use search::{Text, fold_into};
 
 use crate::evaluate::transform::CompiledTransform;
 use crate::evaluate::{CompiledTerm, compile};
+use flowpin_record::SetAction;
 use flowpin_rule::{
-    Absent, BufferId, BufferSource, Condition, CostLedger, EventOf, HeaderNumber, Protocol, Rule,
-    RuleSet, Term,
+    Absent, Action, BufferId, BufferSource, Condition, CostLedger, EventOf, HeaderNumber, Protocol,
+    Rule, RuleSet, Term,
 };
 use group::Grouping;
 use std::collections::{BTreeMap, BTreeSet};
@@ -84,6 +85,8 @@ pub(crate) struct Compiled {
     pub(crate) apps: u64,
     /// None of these.
     pub(crate) not_apps: u64,
+    /// It asks for sets that rules write, or writes them.
+    pub(crate) uses_sets: bool,
     /// One of these events has to have happened since the message before; 0: none.
     pub(crate) event: u32,
 }
@@ -337,6 +340,15 @@ fn prepare(
         let why = "it asks for a bit of a host, and changes its connection's state by the answer";
         return Err(why.to_owned());
     }
+    let of_sets: Vec<SetAction> = uses_of_sets(rule).collect();
+    let reads_sets = of_sets
+        .iter()
+        .any(|one| matches!(one, SetAction::In | SetAction::NotIn));
+    if reads_sets && (writes_connection || rule.action == Action::Pass) {
+        let why = "it asks for a set that rules write, and lets pass or changes its connection's \
+            state by the answer";
+        return Err(why.to_owned());
+    }
     let mut bits = |name: &str| -> Result<u64, String> {
         let mut all = 0;
         for name in names(name) {
@@ -388,9 +400,19 @@ fn prepare(
             false => rule.flow.to_server.or_else(|| of_buffers.next()),
         },
         event,
+        uses_sets: !of_sets.is_empty(),
         inspections,
         apps: spoken,
         not_apps,
+    })
+}
+
+/// What a rule asks of sets that rules write, or does to them.
+pub(crate) fn uses_of_sets(rule: &Rule) -> impl Iterator<Item = SetAction> {
+    let terms = rule.inspections.iter().flat_map(|one| &one.terms);
+    terms.filter_map(|term| match term {
+        Term::Written(_, action) => Some(*action),
+        _ => None,
     })
 }
 

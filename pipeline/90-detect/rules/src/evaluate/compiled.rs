@@ -1,5 +1,6 @@
 //! Terms in the form in which they are evaluated.
 
+use flowpin_record::SetAction;
 use flowpin_rule::{
     ByteJump, ByteMath, ByteTest, Content, EntropyCheck, Extract, IsDataAt, Lookup, NumberCheck,
     Operand, Pcre, Term,
@@ -20,6 +21,7 @@ pub(crate) enum CompiledTerm {
     Size(NumberCheck),
     Number(NumberCheck),
     In(Lookup),
+    Written(u16, SetAction),
     Entropy(EntropyCheck),
     Base64(CompiledBase64),
 }
@@ -91,6 +93,7 @@ pub(crate) fn compile(terms: &[Term]) -> Result<Vec<CompiledTerm>, String> {
             Term::Size(check) => CompiledTerm::Size(*check),
             Term::Number(check) => CompiledTerm::Number(*check),
             Term::In(lookup) => CompiledTerm::In(lookup.clone()),
+            Term::Written(set, action) => CompiledTerm::Written(*set, *action),
             Term::Entropy(check) => CompiledTerm::Entropy(*check),
             Term::Base64(decode) => CompiledTerm::Base64(CompiledBase64 {
                 bytes: decode.bytes,
@@ -113,7 +116,9 @@ fn is_relative(term: &Term) -> bool {
         Term::Extract(extract) => extract.width.relative,
         Term::Math(math) => math.width.relative,
         Term::IsDataAt(check) => check.relative,
-        Term::Size(_) | Term::Number(_) | Term::In(_) | Term::Entropy(_) => false,
+        Term::Size(_) | Term::Number(_) | Term::In(_) | Term::Written(..) | Term::Entropy(_) => {
+            false
+        }
         Term::Base64(decode) => decode.relative,
     }
 }

@@ -94,6 +94,8 @@ fn from(
             number.filter(|number| check.holds(*number)).map(|_| at)
         }
         CompiledTerm::In(lookup) => lookup.holds(bytes).then_some(at),
+        // Decided in the order of keys.
+        CompiledTerm::Written(..) => Some(at),
         CompiledTerm::Entropy(check) => {
             let part = bytes.get(check.offset as usize..).unwrap_or_default();
             let most = match check.bytes {
