@@ -47,8 +47,8 @@ fn files_of_a_form_are_files_of_their_own() {
     let rules = "\
 alert http any any -> any any (file.data; content:\"first\"; content:\"other\"; sid:1;)
 alert http any any -> any any (file.data; content:\"first\"; file.data; content:\"other\"; sid:2;)
-alert http any any -> any any (file.name; content:\"b.txt\"; file.data; content:\"here\"; endswith; \
-sid:3;)
+alert http any any -> any any (file.name; content:\"b.txt\"; file.data; content:\"here\"; \
+endswith; sid:3;)
 alert http any any -> any any (filesize:16; sid:4;)
 alert http any any -> any any (filesize:155; sid:5;)
 alert http any any -> any any (http.request_body; content:\"first\"; content:\"other\"; sid:6;)

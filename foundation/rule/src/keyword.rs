@@ -120,7 +120,8 @@ pub static KEYWORDS: &[Keyword] = &[
     of("filesha256", "Its SHA-256, likewise."),
     of(
         "dataset",
-        "The buffer is in a set (`isset`), or is not (`isnotset`); or it is added (`set`), or taken out (`unset`).",
+        "The buffer is in a set (`isset`), or is not (`isnotset`); or it is added (`set`), or \
+         taken out (`unset`).",
     ),
     of("datarep", "The buffer's number in such a file compares."),
     of("isdataat", "There are bytes at a place."),

@@ -98,7 +98,7 @@ impl Side {
                 self.len = u32::from_be_bytes(self.header);
                 let shown = match self.len {
                     PACKET_MIN..=PACKET_KEPT => Shown::Nothing,
-                    PACKET_MIN..=PACKET_MAX => Shown::LongPacket,
+                    PACKET_LONG..=PACKET_MAX => Shown::LongPacket,
                     _ => Shown::BadLength,
                 };
                 if shown != Shown::Nothing {
@@ -154,3 +154,4 @@ const PACKET_MIN: u32 = 12;
 const PACKET_MAX: u32 = 35_000;
 /// Real ones have about 1,500 bytes.
 const PACKET_KEPT: u32 = 16 << 10;
+const PACKET_LONG: u32 = PACKET_KEPT + 1;

@@ -60,12 +60,15 @@ impl Octets {
     }
 }
 
+/// Buffers of one side, and the bytes that they lie in.
+type OfSide<'a> = (&'a [(BufferId, Range<usize>)], &'a [u8]);
+
 /// The buffers of a message in one direction.
 pub(super) struct Message<'a> {
     pub(super) buffers: &'a [(BufferId, Range<usize>)],
     pub(super) arena: &'a [u8],
     /// The server's, where a rule on both directions is compared.
-    pub(super) other: Option<(&'a [(BufferId, Range<usize>)], &'a [u8])>,
+    pub(super) other: Option<OfSide<'a>>,
     pub(super) transaction: u32,
     pub(super) said: &'a Said<'a>,
     /// What alerts show of it, made for the first one.

@@ -53,8 +53,8 @@ impl<S: MessageSink> Turn<'_, S> {
         self.odd_field(name, after.get(1..).unwrap_or_default());
     }
 
-    /// Some receivers fold a line that begins with a NUL byte: the coding of a field without a value
-    /// before it counts if the body is coded so.
+    /// Some receivers fold a line that begins with a NUL byte: the coding of a field without a
+    /// value before it counts if the body is coded so.
     fn continued(&mut self, line: &[u8]) {
         let open = core::mem::take(&mut self.mine.framing.open);
         let Some(value) = line.strip_prefix(b"\0") else {
