@@ -37,6 +37,9 @@ impl Parser for Ssh {
     const SCHEMAS: &'static [&'static MessageSchema] = &[&SSH];
     const BUFFERS: &'static [Buffer] = BUFFERS;
     const CONNECTION_BYTES: u32 = slot_bytes::<Session>();
+    // Who evades puts an identification line before another protocol: the other side's first bytes
+    // are searched, too.
+    const ACCEPTS_OTHERS: bool = true;
 
     fn new(setup: &ParserSetup) -> io::Result<Self> {
         let budget = &setup.budget;
@@ -91,6 +94,8 @@ impl Parser for Ssh {
                     sink.fits(true);
                     sink.anomaly("ssh_banner_too_long");
                 }
+                // Few servers say anything before: it may be another protocol.
+                Shown::OtherLine => sink.fits(false),
                 Shown::NoBanner => {
                     sink.fits(false);
                     sink.anomaly("ssh_banner_missing");

@@ -8,8 +8,9 @@ use flowpin_parser::{KeptBytes, Lines, PartialLine};
 pub(crate) struct Side {
     pub(crate) step: Step,
     line: PartialLine,
-    /// Lines before the identification.
+    /// Lines before the identification; whether the next one has begun.
     before: u8,
+    has_begun: bool,
     /// The identification, without its end.
     pub(crate) banner: Chain,
     /// The length of the first packet, as far as it was received.
@@ -41,6 +42,8 @@ pub(crate) enum Shown {
     Banner,
     /// One that is longer than it may be.
     LongBanner,
+    /// A line before it.
+    OtherLine,
     /// No identification.
     NoBanner,
     /// A packet whose length cannot be.
@@ -61,10 +64,17 @@ impl Side {
     ) -> (usize, Shown) {
         match self.step {
             Step::Banner => {
+                // Whatever stands before is text, too.
+                let is_binary = bytes.first().is_some_and(|&first| is_control(first));
+                if !core::mem::replace(&mut self.has_begun, true) && is_binary {
+                    self.step = Step::Done;
+                    return (bytes.len(), Shown::NoBanner);
+                }
                 let (used, line) = lines.next(&mut self.line, shard, bytes);
                 let Some(line) = line else {
                     return (used, Shown::Nothing);
                 };
+                self.has_begun = false;
                 // RFC 4253 §4.2: a server may send other lines before.
                 if !line.text.starts_with(b"SSH-") {
                     self.before = self.before.saturating_add(1);
@@ -72,7 +82,7 @@ impl Side {
                         self.step = Step::Done;
                         return (used, Shown::NoBanner);
                     }
-                    return (used, Shown::Nothing);
+                    return (used, Shown::OtherLine);
                 }
                 let is_old = is_version_1(line.text);
                 self.step = if is_old { Step::Done } else { Step::Packet };
@@ -139,6 +149,11 @@ impl Side {
         kept.release(shard, &mut self.banner);
         kept.release(shard, &mut self.packet);
     }
+}
+
+/// Whether no line of text begins with this byte.
+const fn is_control(byte: u8) -> bool {
+    byte < b' ' && !matches!(byte, b'\t' | b'\r' | b'\n' | 0x1b)
 }
 
 /// Whether a side speaks version 1 alone (RFC 4253 §5.1: 1.99 stands for both).
