@@ -37,6 +37,7 @@ fn the_page_of_anomalies_has_every_name_once() {
         "ftp",
         "gopher",
         "nut",
+        "ssh",
         "text",
         "tls",
         "websocket",

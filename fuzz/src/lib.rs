@@ -31,6 +31,7 @@ pub fn targets() -> Vec<(&'static str, Target)> {
         ("ftp", flowpin_ftp::fuzz_ftp),
         ("flow", flowpin_flow::fuzz_flow),
         ("gopher", flowpin_gopher::fuzz_gopher),
+        ("ssh", flowpin_ssh::fuzz_ssh),
         ("http", flowpin_http::fuzz_http),
         ("grammar", flowpin_grammar::fuzz_grammar),
         ("identify", flowpin_identify::fuzz_identify),

@@ -16,6 +16,7 @@ const TARGETS: &[(&str, Target)] = &[
     ("ftp", flowpin_ftp::fuzz_ftp),
     ("flow", flowpin_flow::fuzz_flow),
     ("gopher", flowpin_gopher::fuzz_gopher),
+    ("ssh", flowpin_ssh::fuzz_ssh),
     ("grammar", flowpin_grammar::fuzz_grammar),
     ("http", flowpin_http::fuzz_http),
     ("identify", flowpin_identify::fuzz_identify),

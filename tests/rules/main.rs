@@ -2,6 +2,7 @@
 //! must not change.
 #![allow(clippy::unwrap_used, reason = "also in functions that tests share")]
 
+mod both;
 mod events;
 mod facts;
 mod hostile;

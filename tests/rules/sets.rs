@@ -167,3 +167,44 @@ fn indicators_alert_in_every_shape() {
         assert!(written(pipeline) == reference, "{pipeline}");
     }
 }
+
+/// What one connection adds to a set, the next ones find there: in the order of alerts, whatever
+/// the shape.
+#[test]
+fn rules_write_sets_in_the_order_of_alerts() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "\
+alert http any any -> any any (http.uri; content:\"/one\"; http.user_agent; \
+dataset:isnotset,agents; sid:1;)
+alert http any any -> any any (http.uri; content:\"/one\"; http.user_agent; \
+dataset:set,agents,type string; noalert; sid:2;)
+alert http any any -> any any (http.uri; content:\"/one\"; http.user_agent; to_lowercase; \
+dataset:isset,agents,type string; sid:3;)
+alert http any any -> any any (http.uri; content:\"/one\"; http.user_agent; \
+dataset:unset,never,type string; sid:4;)
+pass http any any -> any any (http.user_agent; dataset:isset,agents; sid:5;)
+";
+    let text = text.replace("isnotset,agents;", "isnotset,agents,type string;");
+    let loaded = rules(folder.path(), &text);
+    assert!(loaded.problems.is_empty(), "{}", loaded.problems[0]);
+    let frames = mixed((1..20_u8).map(|host| talk(EXCHANGE, 7, host)).collect());
+    let written = |pipeline: &str| {
+        let mut plan = plan(loaded_again(&folder, &text));
+        plan.pipeline = pipeline.parse().unwrap();
+        log(&frames, plan)
+    };
+    let reference = written("1x1");
+    let count = |sid: u32| {
+        let sid = format!("\"signature_id\":{sid},");
+        reference.lines().filter(|line| line.contains(&sid)).count()
+    };
+    // The first connection alone has an agent that was not seen before; from it on all find it.
+    assert_eq!([1, 2, 3, 4].map(count), [1, 0, 19, 19]);
+    for pipeline in ["1x3", "2x2", "3x3"] {
+        assert!(written(pipeline) == reference, "{pipeline}");
+    }
+}
+
+fn loaded_again(folder: &tempfile::TempDir, text: &str) -> Loaded {
+    rules(folder.path(), text)
+}

@@ -49,6 +49,10 @@ pub(crate) struct Builder<'a> {
     pub(crate) is_snort3: bool,
     pub(crate) alerts: bool,
     buffer: BufferId,
+    /// Of a rule on both directions: whose buffer it is.
+    side: Option<bool>,
+    /// Whether the next inspection is one of its own: of a buffer that there are many of.
+    is_apart: bool,
     /// Transforms of the next inspection.
     transforms: Vec<Transform>,
     /// Where terms go now; none before the first one of a buffer.
@@ -69,6 +73,8 @@ impl<'a> Builder<'a> {
             is_snort3,
             alerts: false,
             buffer: BufferId::PAYLOAD,
+            side: None,
+            is_apart: false,
             transforms: Vec::new(),
             target: None,
             last: None,
@@ -87,6 +93,14 @@ impl<'a> Builder<'a> {
 
     /// What follows examines this buffer.
     pub(crate) fn enter(&mut self, buffer: BufferId, at: usize) {
+        self.enter_side(buffer, at, None);
+    }
+
+    /// What follows examines this buffer of the client (`true`) or of the server.
+    pub(crate) fn enter_side(&mut self, buffer: BufferId, at: usize, side: Option<bool>) {
+        // One that is named again may be another one of those.
+        self.is_apart = buffer.info().is_many();
+        self.side = side;
         self.buffer = buffer;
         self.transforms.clear();
         self.target = None;
@@ -117,16 +131,28 @@ impl<'a> Builder<'a> {
     }
 
     /// The inspection of a buffer, with these transforms.
-    fn inspection(&mut self, buffer: BufferId, transforms: Vec<Transform>) -> usize {
+    fn inspection(
+        &mut self,
+        (buffer, to_server): (BufferId, Option<bool>),
+        transforms: Vec<Transform>,
+        is_apart: bool,
+    ) -> usize {
+        let to_server = match self.rule.header.transactional {
+            true => buffer.info().to_server.or(to_server),
+            false => None,
+        };
         let all = &mut self.rule.inspections;
-        let is_it = |one: &Inspection| one.buffer == buffer && one.transforms == transforms;
-        let found = all.iter().position(is_it);
+        let is_it = |one: &Inspection| {
+            one.buffer == buffer && one.transforms == transforms && one.to_server == to_server
+        };
+        let found = all.iter().position(is_it).filter(|_| !is_apart);
         found.unwrap_or_else(|| {
             all.push(Inspection {
                 buffer,
                 transforms,
                 terms: Vec::new(),
                 absent: None,
+                to_server,
             });
             all.len() - 1
         })
@@ -136,7 +162,9 @@ impl<'a> Builder<'a> {
         if let Some(target) = self.target {
             return target;
         }
-        let inspection = self.inspection(self.buffer, self.transforms.clone());
+        let transforms = self.transforms.clone();
+        let is_apart = core::mem::take(&mut self.is_apart);
+        let inspection = self.inspection((self.buffer, self.side), transforms, is_apart);
         let target = Target {
             inspection,
             base64: None,
@@ -184,7 +212,12 @@ impl<'a> Builder<'a> {
 
     /// Adds a term to another buffer, without changing what is at hand.
     pub(crate) fn push_to(&mut self, buffer: BufferId, term: Term) {
-        let inspection = self.inspection(buffer, Vec::new());
+        self.push_to_side(buffer, None, term);
+    }
+
+    /// The same, of one side.
+    pub(crate) fn push_to_side(&mut self, buffer: BufferId, side: Option<bool>, term: Term) {
+        let inspection = self.inspection((buffer, side), Vec::new(), false);
         let target = Target {
             inspection,
             base64: None,
@@ -240,7 +273,7 @@ impl<'a> Builder<'a> {
         };
         let term = terms.remove(at);
         let is_emptied = terms.is_empty();
-        let inspection = self.inspection(buffer, Vec::new());
+        let inspection = self.inspection((buffer, None), Vec::new(), false);
         let target = Target {
             inspection,
             base64: None,
@@ -290,7 +323,12 @@ fn is_relative(term: &Term) -> bool {
         Term::Math(math) => math.width.relative,
         Term::IsDataAt(check) => check.relative,
         Term::Base64(decode) => decode.relative,
-        Term::Content(_) | Term::Size(_) | Term::Number(_) | Term::In(_) => false,
+        Term::Content(_)
+        | Term::Size(_)
+        | Term::Number(_)
+        | Term::In(_)
+        | Term::Written(..)
+        | Term::Entropy(_) => false,
     }
 }
 

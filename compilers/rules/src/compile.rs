@@ -8,7 +8,7 @@ use crate::problem::Fault;
 use crate::requires::unmet;
 use crate::text::{RULE_BYTES_MAX, RuleText};
 use crate::variables::Variables;
-use flowpin_rule::{Class, FlowCheck, Place, Protocol, Rule};
+use flowpin_rule::{BufferId, Class, FlowCheck, Place, Protocol, Rule};
 use std::sync::Arc;
 
 /// What a rule's text is.
@@ -122,6 +122,11 @@ fn finish(builder: Builder<'_>, body: Word<'_>) -> Result<Outcome, Fault> {
     }
     rule.inspections
         .retain(|one| !one.terms.is_empty() || one.absent.is_some());
+    if rule.header.transactional {
+        of_both_sides(&rule, body)?;
+        protocols(&mut rule).map_err(|why| Fault::new(0, 1, why))?;
+        return Ok(Outcome::Rule(Box::new(rule)));
+    }
     let mut directions: Vec<bool> = rule
         .inspections
         .iter()
@@ -136,6 +141,37 @@ fn finish(builder: Builder<'_>, body: Word<'_>) -> Result<Outcome, Fault> {
     }
     protocols(&mut rule).map_err(|why| Fault::new(0, 1, why))?;
     Ok(Outcome::Rule(Box::new(rule)))
+}
+
+/// What a rule on both directions (`=>`) may ask: of requests with their responses, and of each
+/// buffer it has to be known whose it is.
+fn of_both_sides(rule: &Rule, body: Word<'_>) -> Result<(), Fault> {
+    let fault = |why: String| Err(Fault::new(body.at, 1, why));
+    if rule.flow.to_server.is_some() {
+        return fault("\"flow\" has one direction, and => is about both".to_owned());
+    }
+    let of_pairs = ["http", "ftp", ""];
+    for one in &rule.inspections {
+        let info = one.buffer.info();
+        if one.buffer == BufferId::PAYLOAD || !of_pairs.contains(&info.protocol) {
+            return fault(format!("{} has no pairs that => compares", info.name));
+        }
+        if one.to_server.is_none() {
+            let name = info.name;
+            return fault(format!(
+                "either side sends {name}: {name}:to_server or :to_client"
+            ));
+        }
+    }
+    let sides = |to_server| {
+        rule.inspections
+            .iter()
+            .any(|one| one.to_server == Some(to_server))
+    };
+    if !(sides(true) && sides(false)) {
+        return fault("=> needs a buffer of the client and one of the server".to_owned());
+    }
+    Ok(())
 }
 
 /// The protocol that a rule's buffers are of becomes the header's, if that says less.

@@ -44,6 +44,7 @@ pub(crate) fn header(word: Word<'_>, variables: &mut Variables) -> Result<Read, 
             destination: Arc::new(AddressSet::any()),
             destination_ports: Arc::new(PortSet::any()),
             both_ways: false,
+            transactional: false,
         };
         return Ok(Read {
             action,
@@ -56,10 +57,11 @@ pub(crate) fn header(word: Word<'_>, variables: &mut Variables) -> Result<Read, 
         let why = "a header has seven parts: action, protocol, address, port, ->, address, port";
         return Err(word.fault(why));
     };
-    let both_ways = match arrow.text {
-        "->" => false,
-        "<>" => true,
-        _ => return Err(arrow.fault("the direction is -> or <>")),
+    let (both_ways, transactional) = match arrow.text {
+        "->" => (false, false),
+        "<>" => (true, false),
+        "=>" => (false, true),
+        _ => return Err(arrow.fault("the direction is ->, <> or =>")),
     };
     let header = Header {
         protocol,
@@ -68,6 +70,7 @@ pub(crate) fn header(word: Word<'_>, variables: &mut Variables) -> Result<Read, 
         destination: addresses(*destination, variables)?,
         destination_ports: ports(*to, variables)?,
         both_ways,
+        transactional,
     };
     Ok(Read {
         action,

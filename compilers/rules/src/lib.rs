@@ -43,7 +43,8 @@ pub use variables::{DEFAULTS, Variables};
 
 use builder::AllNames;
 use compile::{Context, Outcome};
-use flowpin_rule::{Count, Place, Rule, RuleSet, Suppression};
+use flowpin_record::SetAction;
+use flowpin_rule::{Asks, Count, Lookup, Place, Rule, RuleSet, Suppression, Term};
 use keyword::Classes;
 use problem::Fault;
 use std::collections::HashMap;
@@ -214,12 +215,26 @@ impl Reader {
             }
         }
         let names = self.context.names;
+        for inspection in self.rules.iter_mut().flat_map(|rule| &mut rule.inspections) {
+            for term in &mut inspection.terms {
+                if let Term::In(Lookup { set, asks }) = term
+                    && let Some(number) = names.sets.written_number(set)
+                {
+                    *term = match asks {
+                        Asks::In => Term::Written(number, SetAction::In),
+                        Asks::NotIn => Term::Written(number, SetAction::NotIn),
+                        Asks::Domain | Asks::Number(_) => continue,
+                    };
+                }
+            }
+        }
         self.loaded.files = self.files;
         self.loaded.set = RuleSet {
             rules: self.rules,
             bits: names.bits.into_list(),
             host_bits: names.host_bits.into_list(),
             suppressions: self.suppressions,
+            written: names.sets.into_written(),
         };
         self.loaded
     }

@@ -86,6 +86,8 @@ struct Named {
 #[derive(Debug, Default)]
 pub(crate) struct Sets {
     by_name: HashMap<String, Named>,
+    /// Those that rules write.
+    written: Vec<Arc<ValueSet>>,
     of_hashes: HashMap<(PathBuf, usize), Arc<ValueSet>>,
 }
 
@@ -112,24 +114,57 @@ impl Sets {
             }
             return Ok(Arc::clone(&known.set));
         }
-        let (Some(kind), Some((file, may_lack))) = (wanted.kind, wanted.load) else {
-            let why = format!("the set \"{}\" needs a type and a file to load", name.text);
+        let Some(kind) = wanted.kind else {
+            let why = format!("the set \"{}\" needs a type", name.text);
             return Err(name.fault(why));
         };
-        let path = below(folder, file)?;
-        let text = match path.exists() || !may_lack {
-            true => given(&path).map_err(|why| file.fault(why))?,
-            false => String::new(),
+        let (path, set) = match wanted.load {
+            None if wanted.has_numbers => {
+                let why = format!("the set \"{}\" needs a file to load", name.text);
+                return Err(name.fault(why));
+            }
+            None => (None, ValueSet::default()),
+            Some((file, may_lack)) => {
+                let path = below(folder, file)?;
+                let text = match path.exists() || !may_lack {
+                    true => given(&path).map_err(|why| file.fault(why))?,
+                    false => String::new(),
+                };
+                let set = read(&text, kind, wanted.has_numbers);
+                (Some(path), set.map_err(|why| file.fault(why))?)
+            }
         };
-        let set = Arc::new(read(&text, kind, wanted.has_numbers).map_err(|why| file.fault(why))?);
+        let set = Arc::new(set);
         let known = Named {
             kind,
             has_numbers: wanted.has_numbers,
-            path: Some(path),
+            path,
             set: Arc::clone(&set),
         };
         self.by_name.insert(name.text.to_owned(), known);
         Ok(set)
+    }
+
+    /// The number of a set that a rule writes; none if there are too many.
+    pub(crate) fn written(&mut self, set: &Arc<ValueSet>) -> Option<u16> {
+        let known = self.written_number(set).map(usize::from);
+        let at = known.unwrap_or_else(|| {
+            self.written.push(Arc::clone(set));
+            self.written.len() - 1
+        });
+        u16::try_from(at).ok()
+    }
+
+    /// The number of a set, if rules write it.
+    pub(crate) fn written_number(&self, set: &Arc<ValueSet>) -> Option<u16> {
+        let mut known = self.written.iter();
+        let at = known.position(|one| Arc::ptr_eq(one, set))?;
+        u16::try_from(at).ok()
+    }
+
+    /// What the sets that rules write have at first.
+    pub(crate) fn into_written(self) -> Vec<Arc<ValueSet>> {
+        self.written
     }
 
     /// A set that no file of values has.

@@ -208,3 +208,84 @@ const PARTS: &[&str] = &[
     "flow.pkts:toserver,>3;",
     "flow.age:1<>9;",
 ];
+
+/// Rules on both directions: each buffer has a side, by its nature or by its word.
+#[test]
+fn rules_on_both_directions_name_sides() {
+    let rule = one(
+        "alert http any any => any any (http.uri; content:\"/a\"; http.connection:to_client; \
+         content:\"keep\"; filesize:to_client,>5; sid:1;)",
+    );
+    assert!(rule.header.transactional);
+    let sides: Vec<_> = rule.inspections.iter().map(|one| one.to_server).collect();
+    assert_eq!(sides, [Some(true), Some(false), Some(false)]);
+    let wrong = "\
+alert http any any => any any (http.connection; content:\"a\"; http.uri; content:\"b\"; sid:1;)
+alert http any any => any any (http.uri; content:\"a\"; sid:2;)
+alert http any any => any any (flow:to_server; http.uri; content:\"a\"; sid:3;)
+alert tls any any => any any (tls.sni; content:\"a\"; tls.cert_subject; content:\"b\"; sid:4;)
+alert http any any => any any (http.connection:both; content:\"a\"; sid:5;)
+";
+    let places: Vec<(u32, u32)> = refused(wrong).iter().map(|one| (one.0, one.1)).collect();
+    assert_eq!(places, [(1, 32), (2, 32), (3, 32), (4, 31), (5, 48)]);
+}
+
+/// Fields of packets, and the entropy of buffers: values that they cannot have are refused.
+#[test]
+fn fields_of_packets_have_values_that_they_can_have() {
+    for good in [
+        "tcp.mss:<1400",
+        "tcp.wscale:>10",
+        "icmpv6.mtu:1280",
+        "vlan.layers:2",
+        "vlan.id:200",
+        "vlan.id:!1-9,-1",
+        "vlan.id:7,any",
+        "ipopts:lsrr",
+        "l3_proto:ipv6",
+        "tcpv4-csum:invalid",
+        "ftpbounce",
+        "http.uri; entropy: offset 10, bytes 20, value >= 4.5",
+        "http.uri; entropy: value !4-5",
+        "tls.random; content:\"a\"",
+        "ssl_version:!tls1.2,!tls1.3",
+        "tls.cert_chain_len:>2",
+    ] {
+        one(&format!("alert ip any any -> any any ({good}; sid:1;)"));
+    }
+    for (bad, column) in [
+        ("vlan.id:4096", 38),
+        ("vlan.id:7,3", 40),
+        ("ipopts:loose", 37),
+        ("l3_proto:5", 39),
+        ("udpv6-csum:bad", 41),
+        ("entropy: value 4", 30),
+        ("http.uri; entropy: value 9", 55),
+        ("http.uri; entropy: value 5-4", 55),
+        ("http.uri; entropy: offset 1", 40),
+        ("http.uri; entropy: size 1", 49),
+        ("tcp.mss:x", 38),
+        ("ssl_version:tls1.4", 42),
+        ("ssl_version:tls1.2,!tls1.3", 50),
+        ("tls.cert_chain_len:a", 49),
+    ] {
+        let found = refused(&format!("alert ip any any -> any any ({bad}; sid:1;)"));
+        assert_eq!(found.len(), 1, "{bad}");
+        assert_eq!(found[0].1, column, "{bad}: {}", found[0].2);
+    }
+}
+
+/// A buffer that a message has many of is another one each time that it is named.
+#[test]
+fn buffers_of_many_are_asked_for_apart() {
+    let count = |name: &str| {
+        let rule = format!("{name}; content:\"a\"; {name}; content:\"b\"; sid:1;");
+        one(&format!("alert ip any any -> any any ({rule})"))
+            .inspections
+            .len()
+    };
+    assert_eq!(
+        ["file.data", "dns.query", "tls.certs", "http.uri"].map(count),
+        [2, 2, 2, 1]
+    );
+}

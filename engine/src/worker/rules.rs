@@ -22,6 +22,8 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(super) struct Rules {
     detector: Detector,
+    /// Whether rules ask for VLANs.
+    reads_vlans: bool,
     /// The packets of events that wait.
     packets: Vec<PacketMeta>,
     found: Vec<Found>,
@@ -37,6 +39,7 @@ impl Rules {
         connections_max: u32,
     ) -> io::Result<Self> {
         Ok(Self {
+            reads_vlans: database.reads_vlans(),
             detector: Detector::new(database, budget, connections_max)?,
             packets: Vec::with_capacity(super::BATCH),
             found: Vec::new(),
@@ -87,6 +90,10 @@ impl Rules {
             frame: frames.frame(meta),
             meta,
             payload: frames.payload(meta),
+            vlans: match self.reads_vlans {
+                true => flowpin_dispatch::vlans(meta, frames.frame(meta)),
+                false => [flowpin_dispatch::NO_VLAN; 2],
+            },
         };
         let found = &mut self.found;
         if meta.flags.has(PacketFlags::TUNNELLED) {
@@ -171,6 +178,7 @@ impl Rules {
                 payload: one.payload.as_ref(),
                 flow: so_far(&one, cause),
                 shown: &one.shown,
+                sets: one.sets.as_ref(),
             };
             let key = self.key(&cause);
             context.sink.alert(key, &place, alert);

@@ -110,6 +110,9 @@ losses! {
     /// Counts and bits of hosts that were not kept.
     RuleHosts = "rule_hosts", "count",
         "or bit of a host not kept: more than 1,048,576 at a time; such alerts are not limited";
+    /// Values that were not added to sets of rules.
+    RuleSets = "rule_sets", "value",
+        "not added to a set that rules write: more than 96 MiB; rules do not find it there";
     /// Bodies that were not extracted because their shard reached its limit of files.
     HttpFiles = "http_files", "file", "reported but not extracted: more than the limit of a run";
     /// Bytes of extracted files beyond the limit of their shard.

@@ -32,4 +32,30 @@ pub struct Alert<'a> {
     pub payload: Option<&'a (Arc<[u8]>, bool)>,
     /// Values of the message that it fits: a column of alerts, and its text.
     pub shown: &'a Arc<[(u8, Vec<u8>)]>,
+    /// What it asks of sets that rules write, and changes there.
+    pub sets: Option<&'a Arc<[SetUse]>>,
+}
+
+/// What a rule that fits asks of a set that rules write, or changes there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SetUse {
+    /// The set's number.
+    pub set: u16,
+    /// What is asked or done.
+    pub action: SetAction,
+    /// The values that fit; of those that are looked up, one has to be as asked.
+    pub values: Vec<Vec<u8>>,
+}
+
+/// What is asked of a set, or done to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SetAction {
+    /// A value is added.
+    Add,
+    /// A value is taken out.
+    Remove,
+    /// It is in it.
+    In,
+    /// It is not.
+    NotIn,
 }

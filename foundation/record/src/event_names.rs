@@ -67,6 +67,12 @@ fn is_of_version(name: &str, layer: Layer, is_ipv6: bool) -> bool {
     layer != Layer::Fragment || name.starts_with("ipv6.") == is_ipv6
 }
 
+/// An event of headers that rules may ask for and that has no records: it is looked for where they
+/// do, in packets that are accepted.
+pub fn header_event(event: &str) -> Option<&'static str> {
+    HEADERS.iter().copied().find(|&one| one == event)
+}
+
 /// Suricata's name for an odd TCP segment, without `stream.` before it.
 pub fn segment_event(reason: Reason) -> Option<&'static str> {
     let row = SEGMENTS.iter().find(|row| row.1 == reason);
@@ -172,6 +178,32 @@ const PACKETS: &[(&str, Layer, Reason)] = &[
     ("too_many_layers", Layer::Nesting, Reason::TooDeep),
 ];
 
+const HEADERS: &[&str] = &[
+    "gre.pkt_too_small",
+    "icmpv4.unknown_type",
+    "icmpv6.experimentation_type",
+    "icmpv6.unassigned_type",
+    "ipv4.icmpv6",
+    "ipv6.data_after_none_header",
+    "ipv6.dstopts_only_padding",
+    "ipv6.dstopts_unknown_opt",
+    "ipv6.exthdr_ah_res_not_null",
+    "ipv6.exthdr_dupl_ah",
+    "ipv6.exthdr_dupl_dh",
+    "ipv6.exthdr_dupl_fh",
+    "ipv6.exthdr_dupl_hh",
+    "ipv6.exthdr_dupl_rh",
+    "ipv6.exthdr_invalid_optlen",
+    "ipv6.fh_non_zero_reserved_field",
+    "ipv6.hopopts_only_padding",
+    "ipv6.hopopts_unknown_opt",
+    "ipv6.icmpv4",
+    "ipv6.rh_type_0",
+    "ipv6.zero_len_padn",
+    "tcp.opt_duplicate",
+    "tcp.opt_invalid_len",
+];
+
 #[rustfmt::skip]
 const SEGMENTS: &[(&str, Reason)] = &[
     ("3whs_synack_with_wrong_ack", Reason::SynAckMismatch),
@@ -243,6 +275,10 @@ const MESSAGES: &[(&str, &str, Sender)] = &[
     ("request_command_too_long", "request_command_too_long", Either),
     ("response_command_too_long", "response_command_too_long", Either),
     ("smtp_bad_chunk_size", "invalid_bdat", Either),
+    ("ssh_banner_missing", "invalid_banner", Either),
+    ("ssh_banner_too_long", "long_banner", Either),
+    ("ssh_packet_length_odd", "invalid_record", Either),
+    ("ssh_packet_too_long", "long_kex_record", Either),
     ("tls_certificate_cut", "certificate_invalid_length", Either),
     ("tls_certificate_cut", "invalid_handshake_message", Either),
     ("tls_certificate_malformed", "invalid_certificate", Either),

@@ -34,7 +34,7 @@ mod tunnel;
 mod uid;
 mod weird_names;
 
-pub use alert::{Alert, FlowSoFar};
+pub use alert::{Alert, FlowSoFar, SetAction, SetUse};
 pub use anomaly::{AnomalyRecord, AppEvent};
 pub use app::{App, Confidence};
 pub use community_id::{CommunityId, NotACommunityId, Ports};
@@ -45,8 +45,8 @@ pub use conn_columns::ConnRow;
 pub use data_channel::DataChannel;
 pub use dns_names::{dns_rcode, dns_rcode_name, dns_type, dns_type_name};
 pub use event_names::{
-    EventName, Sender, is_packet_event, message_event, messages_of_event, packet_event,
-    packets_of_event, segment_event, segment_of_event,
+    EventName, Sender, header_event, is_packet_event, message_event, messages_of_event,
+    packet_event, packets_of_event, segment_event, segment_of_event,
 };
 pub use flood::{FloodKind, FloodRecord};
 pub use host_pair::{HostPairRecord, PairConnection, Sent};

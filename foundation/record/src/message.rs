@@ -280,6 +280,12 @@ pub trait MessageSink {
         let _ = bytes;
     }
 
+    /// A value of the message that follows which no record has: whether the client sent it, what it
+    /// is, and its bytes. Only where rules read it.
+    fn said(&mut self, to_server: bool, name: &'static str, bytes: &[u8]) {
+        let _ = (to_server, name, bytes);
+    }
+
     /// A file of the message that follows: whether the client sent it, its name, and its length in
     /// bytes. Only where rules read it.
     fn named_file(&mut self, to_server: bool, name: &Value<'_>, size: u64) {

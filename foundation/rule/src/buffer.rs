@@ -37,6 +37,29 @@ pub struct Buffer {
     pub doc: &'static str,
 }
 
+impl Buffer {
+    /// Whether a message may have several of it: a rule that names it again asks for one more.
+    pub fn is_many(&self) -> bool {
+        match self.source {
+            BufferSource::Column(_, path) => path.contains("[]") || MANY.contains(&self.name),
+            BufferSource::Columns(..) => true,
+            BufferSource::Http(part) => part == HttpPart::EachField,
+            BufferSource::File | BufferSource::OfFile(_) | BufferSource::Certificate => true,
+            _ => false,
+        }
+    }
+}
+
+/// Buffers of columns that are lists, though their path does not say so.
+const MANY: [&str; 6] = [
+    "tls.subjectaltname",
+    "tls.alpn",
+    "email.received",
+    "sip.via",
+    "ftp.reply",
+    "smtp.rcpt_to",
+];
+
 /// Where the engine has a buffer from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BufferSource {
@@ -71,6 +94,8 @@ pub enum BufferSource {
     OfFile(&'static str),
     /// Certificates of the server, each with a buffer of its own.
     Certificate,
+    /// What a parser says by this name and no record has: from here on, up to there.
+    Said(&'static str, usize, usize),
 }
 
 impl BufferSource {

@@ -104,11 +104,21 @@ pub(crate) const EITHER: Option<bool> = None;
 pub(crate) const PLAIN: (&[&str], &[&str]) = (&[], &[]);
 
 /// Names in responses.
-pub(crate) const DNS_NAMES: [&str; 4] = [
+pub(crate) const DNS_NAMES: [&str; 7] = [
     "dns.queries[].rrname",
     "dns.answers[].rrname",
+    "dns.answers[].rdata",
     "dns.authorities[].rrname",
+    "dns.authorities[].rdata",
     "dns.additionals[].rrname",
+    "dns.additionals[].rdata",
+];
+/// The same of mDNS.
+pub(crate) const MDNS_NAMES: [&str; 4] = [
+    "mdns.queries[].rrname",
+    "mdns.answers[].rrname",
+    "mdns.authorities[].rrname",
+    "mdns.additionals[].rrname",
 ];
 /// Types that are asked for, and of answers.
 pub(crate) const DNS_TYPES: [&str; 2] = ["dns.queries[].rrtype", "dns.answers[].rrtype"];

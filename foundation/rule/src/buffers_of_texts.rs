@@ -174,3 +174,81 @@ pub(crate) const SIP_CONTENT_LENGTH: Buffer = of(
 
 /// Of requests, and of responses.
 const SIP_BODY_LENGTHS: [&str; 2] = ["flowpin.request_body_len", "flowpin.response_body_len"];
+
+/// Of the hello of either side (RFC 8446 §4.1.2, §4.1.3).
+const fn random(name: &'static str, from: usize, to: usize, doc: &'static str) -> Buffer {
+    let source = BufferSource::Said("tls.random", from, to);
+    of(name, PLAIN, ("tls", EITHER), source, doc)
+}
+
+pub(crate) const TLS_RANDOM: Buffer = random("tls.random", 0, 32, "The random value of a hello.");
+pub(crate) const TLS_RANDOM_TIME: Buffer = random(
+    "tls.random_time",
+    0,
+    4,
+    "Its first four bytes, which were the time.",
+);
+pub(crate) const TLS_RANDOM_BYTES: Buffer = random("tls.random_bytes", 4, 32, "Its other bytes.");
+
+/// Of a connection of SSH (RFC 4253).
+const fn ssh(
+    name: &'static str,
+    aliases: &'static [&'static str],
+    to_server: Option<bool>,
+    said: &'static str,
+    doc: &'static str,
+) -> Buffer {
+    let source = BufferSource::Said(said, 0, usize::MAX);
+    of(name, (aliases, &[]), ("ssh", to_server), source, doc)
+}
+
+pub(crate) const SSH_PROTO: Buffer = ssh(
+    "ssh.proto",
+    &["ssh_proto"],
+    EITHER,
+    "ssh.proto",
+    "The protocol version of a side, as `2.0`.",
+);
+pub(crate) const SSH_SOFTWARE: Buffer = ssh(
+    "ssh.software",
+    &["ssh_software"],
+    EITHER,
+    "ssh.software",
+    "The software of a side, with its version.",
+);
+pub(crate) const SSH_HASSH: Buffer = ssh(
+    "ssh.hassh",
+    &[],
+    CLIENT,
+    "ssh.hassh",
+    "The HASSH fingerprint of what the client offers.",
+);
+pub(crate) const SSH_HASSH_STRING: Buffer = ssh(
+    "ssh.hassh.string",
+    &[],
+    CLIENT,
+    "ssh.hassh.string",
+    "What that is made of.",
+);
+pub(crate) const SSH_HASSH_SERVER: Buffer = ssh(
+    "ssh.hassh.server",
+    &[],
+    SERVER,
+    "ssh.hassh",
+    "The fingerprint of what the server offers.",
+);
+pub(crate) const SSH_HASSH_SERVER_STRING: Buffer = ssh(
+    "ssh.hassh.server.string",
+    &[],
+    SERVER,
+    "ssh.hassh.string",
+    "What that is made of.",
+);
+
+pub(crate) const TLS_CHAIN: Buffer = of(
+    "tls.cert_chain_len",
+    PLAIN,
+    ("tls", SERVER),
+    BufferSource::Said("tls.cert_chain_len", 0, usize::MAX),
+    "How many certificates the server sends; it is compared as a number.",
+);

@@ -54,6 +54,16 @@ pub enum Condition {
     },
     /// Something odd about a packet, a segment or a message, by Suricata's name.
     Event(EventOf, String),
+    /// FTP: the argument of `PORT` is another address than the client's.
+    FtpBounce,
+    /// A value of TCP's or ICMPv6's header that not all packets have, or a number of tags.
+    Header(HeaderNumber, NumberCheck),
+    /// An IPv4 option of this kind is there.
+    IpOption(Option<u8>),
+    /// The version of IP.
+    IpVersion(u8),
+    /// The checksum of a header is right (`true`), or is not.
+    Checksum(ChecksumOf, bool),
     /// A flowbit of the connection.
     FlowBit(BitAction, Vec<u16>),
     /// A number of the connection.
@@ -76,6 +86,33 @@ pub enum Condition {
         /// Seconds that a bit that is set lasts.
         expire_s: u32,
     },
+}
+
+/// A number in a packet that not all have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HeaderNumber {
+    /// TCP's option of the maximum segment size.
+    Mss,
+    /// TCP's option of the window's scale.
+    WindowScale,
+    /// The MTU of ICMPv6's "packet too big".
+    Mtu,
+    /// The identifier of the VLAN at this depth: from the outside from 0, from the inside from -1;
+    /// none: of any.
+    Vlan(Option<i8>),
+    /// How many VLAN tags there are.
+    VlanLayers,
+}
+
+/// Whose checksum it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChecksumOf {
+    /// IPv4's header.
+    Ipv4,
+    /// A transport over IPv4, by its protocol number.
+    OverIpv4(u8),
+    /// A transport over IPv6, likewise.
+    OverIpv6(u8),
 }
 
 /// The event that bytes of a stream are missing: `stream-event` knows it beside those of segments.

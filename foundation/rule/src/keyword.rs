@@ -120,7 +120,8 @@ pub static KEYWORDS: &[Keyword] = &[
     of("filesha256", "Its SHA-256, likewise."),
     of(
         "dataset",
-        "The buffer is in a set that a file has (`isset`), or is not (`isnotset`).",
+        "The buffer is in a set (`isset`), or is not (`isnotset`); or it is added (`set`), or \
+         taken out (`unset`).",
     ),
     of("datarep", "The buffer's number in such a file compares."),
     of("isdataat", "There are bytes at a place."),
@@ -187,6 +188,38 @@ pub static KEYWORDS: &[Keyword] = &[
     of("icode", "ICMP code."),
     of("icmp_id", "ICMP identifier."),
     of("icmp_seq", "ICMP sequence number."),
+    of("tcp.mss", "TCP's option of the maximum segment size."),
+    of("tcp.wscale", "TCP's option of the window's scale."),
+    of("icmpv6.mtu", "The MTU of ICMPv6's \"packet too big\"."),
+    of("ipopts", "An option of IPv4 is there, by its name."),
+    of("l3_proto", "The version of IP: `ipv4` or `ipv6`."),
+    of(
+        "vlan.id",
+        "The VLAN of the packet; a layer from the outside (0) or the inside (-1).",
+    ),
+    of("vlan.layers", "How many VLAN tags the packet has."),
+    of(
+        "ipv4-csum",
+        "The checksum of IPv4 is `valid`, or `invalid`.",
+    ),
+    of("tcpv4-csum", "That of TCP over IPv4, likewise."),
+    of("udpv4-csum", "That of UDP over IPv4, likewise."),
+    of("icmpv4-csum", "That of ICMP, likewise."),
+    of("tcpv6-csum", "That of TCP over IPv6, likewise."),
+    of("udpv6-csum", "That of UDP over IPv6, likewise."),
+    of("icmpv6-csum", "That of ICMPv6, likewise."),
+    of(
+        "entropy",
+        "How evenly the buffer's bytes are distributed, in bits a byte.",
+    ),
+    of(
+        "ssl_version",
+        "The server chose one of these versions of TLS, or none of them (`!`).",
+    ),
+    of(
+        "ftpbounce",
+        "FTP: `PORT` names another address than the client's.",
+    ),
     of("stream_size", "Bytes that the streams have carried so far."),
     of("flow.age", "Seconds since the connection's first packet."),
     of("flow.pkts", "Packets so far, by direction."),

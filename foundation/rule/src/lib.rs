@@ -28,8 +28,8 @@ pub use address::{AddressSet, PortSet};
 pub use buffer::{Buffer, BufferId, BufferSource, Codes, HttpPart, PacketHeader, buffer};
 pub use buffers::BUFFERS;
 pub use condition::{
-    BitAction, Condition, Count, CountKind, EventOf, FlagsCheck, FlowCheck, FlowSide,
-    FragmentCheck, IntOp, SEQUENCE_GAP, Track, Variant,
+    BitAction, ChecksumOf, Condition, Count, CountKind, EventOf, FlagsCheck, FlowCheck, FlowSide,
+    FragmentCheck, HeaderNumber, IntOp, SEQUENCE_GAP, Track, Variant,
 };
 pub use cost::{CostLedger, Costs, RuleCost, SearchCost};
 pub use keyword::{KEYWORDS, Keyword, Status, keyword, refused};
@@ -40,6 +40,7 @@ pub use rule::{
 };
 pub use set::ValueSet;
 pub use term::{
-    Absent, Asks, Base64, Base64Mode, ByteJump, ByteMath, ByteTest, Comparison, Content, Extract,
-    FromBase64, Inspection, IsDataAt, Lookup, MathOp, Operand, Pcre, Term, Transform, Width,
+    Absent, Asks, Base64, Base64Mode, ByteJump, ByteMath, ByteTest, Comparison, Content,
+    EntropyCheck, Extract, FromBase64, Inspection, IsDataAt, Lookup, MathOp, Operand, Pcre, Term,
+    Transform, Width,
 };

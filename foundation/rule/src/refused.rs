@@ -21,12 +21,8 @@ pub(crate) static REFUSED: &[(&str, &[&str])] = &[
     ("Variables of packets and connections are not kept.", &[
         "pktvar", "flowvar",
     ]),
-    ("Rules do not read FTP's ports yet.", &[
-        "ftpbounce",
-    ]),
-    ("Rules do not read SSH yet.", &[
-        "ssh_proto", "ssh.proto", "ssh.software", "ssh.hassh", "ssh.hassh.server",
-        "ssh.hassh.server.string", "ssh.hassh.string", "ssh.protoversion", "ssh.softwareversion",
+    ("`ssh.proto` and `ssh.software` have taken its place.", &[
+        "ssh.protoversion", "ssh.softwareversion",
     ]),
     ("Rules do not read DCE/RPC yet.", &[
         "dce_stub_data", "dcerpc.iface", "dcerpc.opnum", "dce_iface", "dcerpc.stub_data",
@@ -100,9 +96,6 @@ pub(crate) static REFUSED: &[(&str, &[&str])] = &[
         "ldap.responses.attribute_type", "ldap.responses.count", "ldap.responses.dn",
         "ldap.responses.message", "ldap.responses.operation", "ldap.responses.result_code",
     ]),
-    ("Rules do not read further mDNS records yet.", &[
-        "mdns.additionals.rrname", "mdns.authorities.rrname", "mdns.response.rrname",
-    ]),
     ("Rules do not read NTP yet.", &[
         "ntp.mode", "ntp.reference_id", "ntp.stratum", "ntp.version",
     ]),
@@ -121,20 +114,14 @@ pub(crate) static REFUSED: &[(&str, &[&str])] = &[
     ("Files have no descriptions for rules yet.", &[
         "file.magic", "filemagic",
     ]),
-    ("Checksums are verified before rules.", &[
-        "icmpv4-csum", "icmpv6-csum", "ipv4-csum", "tcpv4-csum", "tcpv6-csum", "udpv4-csum",
-        "udpv6-csum",
-    ]),
     ("Certificates have no chain, times or validity for rules yet.", &[
-        "tls.random", "tls.random_bytes", "tls.random_time",
-        "ssl_state", "ssl_version", "tls.cert_chain_len", "tls_cert_expired", "tls_cert_notafter",
+        "ssl_state", "tls_cert_expired", "tls_cert_notafter",
         "tls_cert_notbefore", "tls_cert_valid", "tls_store",
     ]),
     ("It is not a transform here yet.", &[
-        "entropy", "domain", "tld",
+        "domain", "tld",
     ]),
     ("Its bytes are not a buffer of rules yet.", &[
-        "frame", "quic.cyu.hash", "quic.cyu.string", "icmpv6.mtu", "ipopts",
-        "l3_proto", "quic.ua", "tcp.mss", "tcp.wscale", "vlan.id", "vlan.layers",
+        "frame", "quic.cyu.hash", "quic.cyu.string", "quic.ua",
     ]),
 ];

@@ -1,6 +1,6 @@
 //! A rule, and all rules of a run.
 
-use crate::{AddressSet, Condition, Count, FlowCheck, Inspection, PortSet};
+use crate::{AddressSet, Condition, Count, FlowCheck, Inspection, PortSet, ValueSet};
 use std::sync::Arc;
 
 /// Where something is written: file, line and column, from 1.
@@ -65,6 +65,8 @@ pub struct Header {
     pub destination_ports: Arc<PortSet>,
     /// `<>`: or the other way round.
     pub both_ways: bool,
+    /// `=>`: a request and its response are compared together.
+    pub transactional: bool,
 }
 
 /// A class of rules, from `classification.config`.
@@ -132,6 +134,8 @@ pub struct RuleSet {
     pub host_bits: Vec<String>,
     /// Alerts that are left out.
     pub suppressions: Vec<Suppression>,
+    /// Sets that rules write, by their numbers: what was loaded.
+    pub written: Vec<Arc<ValueSet>>,
 }
 
 /// Alerts that are left out (`suppress` in `threshold.config`).

@@ -1,6 +1,7 @@
 //! What a rule asks of a buffer: one term after another, each from where the one before ended.
 
 use crate::{BufferId, NumberCheck, ValueSet};
+use flowpin_record::SetAction;
 use std::sync::Arc;
 
 /// All that a rule asks of one buffer.
@@ -14,6 +15,8 @@ pub struct Inspection {
     pub terms: Vec<Term>,
     /// Whether it also holds, or only holds, if there is no such buffer (`absent`).
     pub absent: Option<Absent>,
+    /// Of a rule on both directions (`=>`): whether it is the client's buffer, or the server's.
+    pub to_server: Option<bool>,
 }
 
 /// What the lack of a buffer means.
@@ -50,6 +53,45 @@ pub enum Term {
     Number(NumberCheck),
     /// The buffer is in a set, or is not.
     In(Lookup),
+    /// The buffer is in a set that rules write, or is not; or it is added, or taken out. By the
+    /// set's number.
+    Written(u16, SetAction),
+    /// How evenly its bytes are distributed.
+    Entropy(EntropyCheck),
+}
+
+/// `entropy`: bits a byte, by Shannon, of a part of the buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EntropyCheck {
+    /// Where the part begins.
+    pub offset: u32,
+    /// At most so many bytes; 0: all.
+    pub bytes: u32,
+    /// The bits of the least and the greatest value (`f64::to_bits`), and whether each is in it.
+    pub range: [(u64, bool); 2],
+    /// Not so.
+    pub negated: bool,
+}
+
+impl EntropyCheck {
+    /// Whether an entropy is as it should be.
+    ///
+    /// ```
+    /// let above_four = flowpin_rule::EntropyCheck {
+    ///     offset: 0,
+    ///     bytes: 0,
+    ///     range: [(4_f64.to_bits(), false), (8_f64.to_bits(), true)],
+    ///     negated: false,
+    /// };
+    /// assert!(above_four.holds(4.5) && !above_four.holds(4.0));
+    /// ```
+    pub fn holds(&self, entropy: f64) -> bool {
+        let [(low, with_low), (high, with_high)] = self.range;
+        let (low, high) = (f64::from_bits(low), f64::from_bits(high));
+        let is_within = (entropy > low || with_low && entropy >= low)
+            && (entropy < high || with_high && entropy <= high);
+        is_within != self.negated
+    }
 }
 
 /// What is asked of a set.

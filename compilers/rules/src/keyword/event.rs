@@ -4,7 +4,7 @@ use super::value;
 use crate::builder::Builder;
 use crate::option::{RuleOption, Word};
 use crate::problem::Fault;
-use flowpin_record::{messages_of_event, packets_of_event, segment_of_event};
+use flowpin_record::{header_event, messages_of_event, packets_of_event, segment_of_event};
 use flowpin_rule::{Condition, EventOf, SEQUENCE_GAP};
 
 /// Reads an option of these.
@@ -25,7 +25,7 @@ pub(super) fn read(builder: &mut Builder<'_>, option: &RuleOption<'_>) -> Result
                 word,
                 EventOf::Packet,
                 name,
-                packets_of_event(name).next().is_some(),
+                packets_of_event(name).next().is_some() || header_event(name).is_some(),
             )
         }
     }

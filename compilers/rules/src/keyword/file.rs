@@ -8,7 +8,18 @@ use flowpin_rule::{Content, Term, buffer};
 
 /// Reads an option of these.
 pub(super) fn read(builder: &mut Builder<'_>, option: &RuleOption<'_>) -> Result<(), Fault> {
-    let word = value(option)?;
+    let mut word = value(option)?;
+    let mut side = None;
+    if builder.rule.header.transactional
+        && let Some((first, rest)) = word.split_once(',')
+    {
+        side = match first.text {
+            "to_server" => Some(true),
+            "to_client" => Some(false),
+            _ => return Err(first.fault("a side is to_server or to_client")),
+        };
+        word = rest;
+    }
     let (of, term) = if option.name.text == "filesize" {
         ("file.size", Term::Number(numbers::check(word)?))
     } else {
@@ -34,6 +45,6 @@ pub(super) fn read(builder: &mut Builder<'_>, option: &RuleOption<'_>) -> Result
     let Some((id, _)) = buffer(of) else {
         return Err(option.name.fault("it has no buffer"));
     };
-    builder.push_to(id, term);
+    builder.push_to_side(id, side, term);
     Ok(())
 }

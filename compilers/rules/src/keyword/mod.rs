@@ -2,7 +2,9 @@
 
 mod bytes;
 mod content;
+mod entropy;
 mod event;
+mod fields;
 mod file;
 mod meta;
 mod numbers;
@@ -18,7 +20,11 @@ pub(crate) use state::count;
 use crate::builder::Builder;
 use crate::option::{RuleOption, Word};
 use crate::problem::Fault;
-use flowpin_rule::{Absent, BufferId, BufferSource, Codes, Content, Status, Term, buffer, keyword};
+use flowpin_rule::{
+    Absent, Asks, BufferId, BufferSource, Codes, Condition, Content, Lookup, NumberCheck, Status,
+    Term, ValueSet, buffer, keyword,
+};
+use std::sync::Arc;
 
 /// Reads one option.
 pub(crate) fn read(
@@ -57,6 +63,9 @@ pub(crate) fn read(
         "filename" | "fileext" | "filesize" => file::read(builder, &option),
         "base64_decode" => bytes::base64_decode(builder, &option),
         "base64_data" => builder.enter_base64(name),
+        "entropy" => entropy::read(builder, &option),
+        "ssl_version" => ssl_version(builder, &option),
+        "ftpbounce" => ftp_bounce(builder, name),
         "absent" => {
             let absent = match option.value.map(|value| value.text) {
                 Some("or_else") => Absent::OrElse,
@@ -77,10 +86,16 @@ pub(crate) fn read(
         "flowbits" | "flowint" | "xbits" | "hostbits" | "threshold" | "detection_filter" => {
             state::read(builder, &option)
         }
-        _ => match transform::read(&option) {
-            Some(transform) => builder.transform(name, transform?),
-            None => packet::read(builder, &option),
-        },
+        _ => {
+            if let Some(condition) = fields::read(&option) {
+                builder.rule.conditions.push(condition?);
+                return Ok(());
+            }
+            match transform::read(&option) {
+                Some(transform) => builder.transform(name, transform?),
+                None => packet::read(builder, &option),
+            }
+        }
     }
 }
 
@@ -88,10 +103,24 @@ pub(crate) fn read(
 fn name_buffer(builder: &mut Builder<'_>, option: &RuleOption<'_>) -> Option<Result<(), Fault>> {
     let name = option.name;
     let (mut id, is_behind) = buffer(name.text)?;
+    if name.text == "tls.cert_chain_len" {
+        return Some(number(builder, option, id, Codes::None));
+    }
     match id.info().source {
         BufferSource::Number(_, _, codes) => return Some(number(builder, option, id, codes)),
         BufferSource::Word(_, _, words) => return Some(one_of(builder, option, id, words)),
         _ => {}
+    }
+    if builder.rule.header.transactional
+        && let Some(side) = option.value
+    {
+        let to_server = match side.text {
+            "to_server" => true,
+            "to_client" => false,
+            _ => return Some(Err(side.fault("a side is to_server or to_client"))),
+        };
+        builder.enter_side(id, name.at, Some(to_server));
+        return Some(Ok(()));
     }
     if let Some(value) = option.value {
         if ["tls.subject", "tls.issuerdn", "tls.fingerprint"].contains(&name.text) {
@@ -116,6 +145,70 @@ fn name_buffer(builder: &mut Builder<'_>, option: &RuleOption<'_>) -> Option<Res
     }
     builder.enter(id, name.at);
     Some(Ok(()))
+}
+
+/// `ssl_version:[!]VERSION[,VERSION...]`: the version that the server chose is one of these.
+fn ssl_version(builder: &mut Builder<'_>, option: &RuleOption<'_>) -> Result<(), Fault> {
+    let mut set = ValueSet::default();
+    let mut negated = None;
+    for word in value(option)?.unquoted().split_commas() {
+        let (word, is_not) = match word.strip_prefix('!') {
+            Some(rest) => (rest.trim(), true),
+            None => (word, false),
+        };
+        if *negated.get_or_insert(is_not) != is_not {
+            return Err(word.fault("all versions are excluded, or none"));
+        }
+        let known = SSL_VERSIONS.iter();
+        let mut known = known.filter(|(name, _)| name.eq_ignore_ascii_case(word.text));
+        let Some((_, version)) = known.next() else {
+            let names: Vec<&str> = SSL_VERSIONS.iter().map(|one| one.0).collect();
+            return Err(word.fault(format!("one of {}", names.join(", "))));
+        };
+        set.add(version.as_bytes(), 0);
+    }
+    let asks = match negated {
+        Some(true) => Asks::NotIn,
+        _ => Asks::In,
+    };
+    let Some((id, _)) = buffer("tls.version") else {
+        return Err(option.name.fault("it has no buffer"));
+    };
+    let set = Arc::new(set);
+    builder.push_to(id, Term::In(Lookup { set, asks }));
+    Ok(())
+}
+
+/// How rules spell versions, and what records have.
+const SSL_VERSIONS: [(&str, &str); 6] = [
+    ("sslv2", "SSLv2"),
+    ("sslv3", "SSLv3"),
+    ("tls1.0", "TLSv1"),
+    ("tls1.1", "TLS 1.1"),
+    ("tls1.2", "TLS 1.2"),
+    ("tls1.3", "TLS 1.3"),
+];
+
+/// FTP's `PORT` with the address of a third host.
+fn ftp_bounce(builder: &mut Builder<'_>, name: Word<'_>) -> Result<(), Fault> {
+    let of = |name_of_buffer| {
+        buffer(name_of_buffer)
+            .map(|one| one.0)
+            .ok_or_else(|| name.fault("it has no buffer"))
+    };
+    let port = Content {
+        pattern: b"port".to_vec(),
+        nocase: true,
+        startswith: true,
+        endswith: true,
+        ..Content::default()
+    };
+    builder.push_to(of("ftp.command")?, Term::Content(port));
+    // The argument has to be there for the condition to read it.
+    let some = NumberCheck::within(1, u64::MAX);
+    builder.push_to(of("ftp.command_data")?, Term::Size(some));
+    builder.rule.conditions.push(Condition::FtpBounce);
+    Ok(())
 }
 
 /// A column is compared as a number.

@@ -5,7 +5,9 @@ use crate::builder::Builder;
 use crate::option::{RuleOption, Word};
 use crate::problem::Fault;
 use crate::sets::{SetKind, Wanted};
-use flowpin_rule::{Asks, Lookup, NumberCheck, Term, buffer};
+use flowpin_record::SetAction;
+use flowpin_rule::{Asks, Lookup, NumberCheck, Term, ValueSet, buffer};
+use std::sync::Arc;
 
 /// Reads an option of these.
 pub(super) fn read(builder: &mut Builder<'_>, option: &RuleOption<'_>) -> Result<(), Fault> {
@@ -18,7 +20,7 @@ pub(super) fn read(builder: &mut Builder<'_>, option: &RuleOption<'_>) -> Result
     }
 }
 
-/// `dataset:isset|isnotset, NAME[, type TYPE, load FILE, …]`.
+/// `dataset:isset|isnotset|set|unset, NAME[, type TYPE, load FILE, …]`.
 fn dataset(builder: &mut Builder<'_>, option: &RuleOption<'_>) -> Result<(), Fault> {
     let words = value(option)?.split_commas();
     let [action, name, more @ ..] = words.as_slice() else {
@@ -26,16 +28,24 @@ fn dataset(builder: &mut Builder<'_>, option: &RuleOption<'_>) -> Result<(), Fau
             .name
             .fault("the form is dataset:isset,NAME,type TYPE,load FILE"));
     };
-    let asks = match action.text {
-        "isset" => Asks::In,
-        "isnotset" => Asks::NotIn,
-        "set" | "unset" => {
-            let why = "sets that rules write are not supported: isset and isnotset are";
-            return Err(action.fault(why));
-        }
-        _ => return Err(action.fault("isset or isnotset")),
+    let (asks, writes) = match action.text {
+        "isset" => (Asks::In, None),
+        "isnotset" => (Asks::NotIn, None),
+        "set" => (Asks::In, Some(SetAction::Add)),
+        "unset" => (Asks::In, Some(SetAction::Remove)),
+        _ => return Err(action.fault("isset, isnotset, set or unset")),
     };
-    ask(builder, option.name, *name, more, asks)
+    let set = named(builder, option.name, *name, more, asks)?;
+    let term = match writes {
+        None => Term::In(Lookup { set, asks }),
+        Some(action) => {
+            let number = builder.names.sets.written(&set);
+            let number = number.ok_or_else(|| name.fault("rules write too many sets"))?;
+            Term::Written(number, action)
+        }
+    };
+    builder.push(term);
+    Ok(())
 }
 
 /// `datarep:NAME, <|>|==, NUMBER[, type TYPE, load FILE, …]`.
@@ -58,17 +68,20 @@ fn datarep(builder: &mut Builder<'_>, option: &RuleOption<'_>) -> Result<(), Fau
         "<" => return Err(number.fault("nothing is less than 0")),
         _ => return Err(operator.fault("one of <, >, ==")),
     };
-    ask(builder, option.name, *name, more, Asks::Number(check))
+    let asks = Asks::Number(check);
+    let set = named(builder, option.name, *name, more, asks)?;
+    builder.push(Term::In(Lookup { set, asks }));
+    Ok(())
 }
 
-/// Asks a set for what the buffer at hand has.
-fn ask(
+/// The set that the buffer at hand is looked up in.
+fn named(
     builder: &mut Builder<'_>,
     keyword: Word<'_>,
     name: Word<'_>,
     more: &[Word<'_>],
     asks: Asks,
-) -> Result<(), Fault> {
+) -> Result<Arc<ValueSet>, Fault> {
     if !builder.is_in_buffer() {
         let why = format!("\"{}\" must follow the name of a buffer", keyword.text);
         return Err(keyword.fault(why));
@@ -96,9 +109,7 @@ fn ask(
         has_numbers: matches!(asks, Asks::Number(_)),
     };
     let folder = builder.folder();
-    let set = builder.names.sets.named(&folder, &wanted)?;
-    builder.push(Term::In(Lookup { set, asks }));
-    Ok(())
+    builder.names.sets.named(&folder, &wanted)
 }
 
 /// `filemd5:[!]FILE`: the file's hash stands in a list.

@@ -199,6 +199,12 @@ impl<S: RecordSink> MessageSink for Outlet<'_, '_, S> {
         }
     }
 
+    fn said(&mut self, to_server: bool, name: &'static str, bytes: &[u8]) {
+        if let Some(tap) = &mut self.ledger.tap {
+            tap.said(to_server, name, bytes);
+        }
+    }
+
     fn named_file(&mut self, to_server: bool, name: &Value<'_>, size: u64) {
         if let Some(tap) = &mut self.ledger.tap {
             tap.named_file(to_server, name, size);

@@ -17,6 +17,7 @@ parsers! { $
     Fix, fix: flowpin_fix::Fix;
     Nut, nut: flowpin_nut::Nut;
     Gopher, gopher: flowpin_gopher::Gopher;
+    Ssh, ssh: flowpin_ssh::Ssh;
     Ftp, ftp: flowpin_ftp::Ftp;
     WebSocket, websocket: flowpin_websocket::Carried<flowpin_tls::Tls>;
     Text, text: flowpin_text::Text;

@@ -32,6 +32,9 @@ pub(crate) struct Facts {
     pub(crate) ja3: Text,
     pub(crate) ja3s: Text,
     wants_ja3: bool,
+    /// The random values of both hellos, if rules may read them.
+    randoms: [Text; 2],
+    wants_randoms: bool,
     pub(crate) server_name: Text,
     /// ALPN as offered by the client: names, each after its length.
     pub(crate) offered: Text,
@@ -69,6 +72,12 @@ impl Facts {
         }
     }
 
+    /// The same, with what rules may read besides.
+    pub(crate) const fn read_by_rules(mut self, rules: bool) -> Self {
+        self.wants_randoms = rules;
+        self
+    }
+
     /// Returns the chosen version; `None` until a server has responded.
     pub(crate) fn version(&self) -> Option<u16> {
         self.has_server.then_some(self.version)
@@ -86,6 +95,19 @@ impl Facts {
 
     /// Reports the record of a TLS or DTLS handshake.
     pub(crate) fn report(&self, page: &Page, sink: &mut impl MessageSink) {
+        for (random, to_server) in self.randoms.iter().zip([true, false]) {
+            if random.len() > 0 {
+                sink.said(to_server, "tls.random", random.of(page));
+            }
+        }
+        let chain_len = self.prints.len() / PRINT_LEN;
+        if self.wants_randoms && chain_len > 0 {
+            sink.said(
+                false,
+                "tls.cert_chain_len",
+                chain_len.to_string().as_bytes(),
+            );
+        }
         if !sink.reads(&TLS) {
             black_box(self);
             return sink.message(&TLS, self.time, &[]);
@@ -263,6 +285,9 @@ impl Notes<'_> {
         if let Some(numbers) = facts.wants_ja3.then(|| ja3::of_client(hello)).flatten() {
             facts.ja3 = writer.put(numbers.get(), usize::MAX);
         }
+        if facts.wants_randoms {
+            facts.randoms[0] = writer.put(hello.random, RANDOM_LEN);
+        }
         facts.server_name = writer.put(hello.server_name.unwrap_or_default(), SERVER_NAME_MAX);
         facts.session = writer.put(hello.session, SESSION_MAX);
         let mut offered = writer.begin();
@@ -294,6 +319,9 @@ impl Notes<'_> {
                 && hello.session == facts.session.of(page);
             let used = &mut facts.used;
             let mut writer = Writer { page, used };
+            if facts.wants_randoms {
+                facts.randoms[1] = writer.put(hello.random, RANDOM_LEN);
+            }
             facts.chosen = writer.put(hello.alpn.unwrap_or_default(), CHOSEN_MAX);
             if let Some(numbers) = facts.wants_ja3.then(|| ja3::of_server(hello)).flatten() {
                 facts.ja3s = writer.put(numbers.get(), usize::MAX);
@@ -312,6 +340,9 @@ pub(crate) fn fingerprint(numbers: &[u8]) -> Short<32> {
 
 // Maximum lengths of the stored texts.
 const JA4_LEN: usize = 36;
+const RANDOM_LEN: usize = 32;
+/// Of a SHA-256.
+const PRINT_LEN: usize = 32;
 const SERVER_NAME_MAX: usize = 255;
 const SESSION_MAX: usize = 32;
 const ALPN_BYTES_MAX: usize = 160;

@@ -7,6 +7,8 @@ use flowpin_wire::Cursor;
 pub struct ClientHello<'a> {
     /// `legacy_version`.
     pub version: u16,
+    /// `random`: 32 bytes.
+    pub random: &'a [u8],
     /// `legacy_session_id`.
     pub session: &'a [u8],
     /// The cipher suites, two bytes each.
@@ -36,6 +38,7 @@ pub(crate) struct ServerHello<'a> {
     pub(crate) legacy_version: u16,
     /// The extensions as sent.
     pub(crate) extensions: &'a [u8],
+    pub(crate) random: &'a [u8],
     pub(crate) session: &'a [u8],
     pub(crate) cipher: u16,
     /// The protocol chosen by ALPN, if sent in clear.
@@ -60,9 +63,10 @@ impl<'a> ServerHello<'a> {
         let mut cursor = Cursor::over(body);
         let mut hello = ServerHello {
             version: cursor.be16()?,
-            is_retry: cursor.take(32)? == RETRY,
+            random: cursor.take(32)?,
             ..ServerHello::default()
         };
+        hello.is_retry = hello.random == RETRY;
         hello.legacy_version = hello.version;
         // Drafts of TLS 1.3 before 22 had neither a session nor a compression method; the first
         // ones had the final version here, where the final version has that of TLS 1.2.
@@ -98,7 +102,7 @@ impl<'a> ClientHello<'a> {
     pub fn parse(body: &'a [u8], is_dtls: bool) -> Option<Self> {
         let mut cursor = Cursor::over(body);
         let version = cursor.be16()?;
-        cursor.take(32)?;
+        let random = cursor.take(32)?;
         let session = cursor.len8()?;
         let session = cursor.take(session)?;
         if is_dtls {
@@ -111,6 +115,7 @@ impl<'a> ClientHello<'a> {
         cursor.take(compression)?;
         let mut hello = Self {
             version,
+            random,
             session,
             ciphers,
             ..Self::default()

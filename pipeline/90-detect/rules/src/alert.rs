@@ -5,7 +5,9 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use flowpin_aggregate::Observer;
 use flowpin_packet::Timestamp;
-use flowpin_record::{Alert, FlowSoFar, Kind, MessagePlace, MessageSchema, RecordKey, Value};
+use flowpin_record::{
+    Alert, FlowSoFar, Kind, MessagePlace, MessageSchema, RecordKey, SetUse, Value,
+};
 use flowpin_rule::{Action, Rule};
 use std::sync::Arc;
 
@@ -167,6 +169,7 @@ pub(crate) struct Candidate {
     pub(crate) to_server: bool,
     pub(crate) flow: Option<FlowSoFar>,
     pub(crate) payload: Option<(Arc<[u8]>, bool)>,
+    pub(crate) sets: Option<Arc<[SetUse]>>,
     pub(crate) shown: Arc<[(u8, Vec<u8>)]>,
 }
 
@@ -189,7 +192,9 @@ impl Observer for AlertObserver {
         place.transaction = alert.transaction.unwrap_or(0);
         let texts: usize = alert.shown.iter().map(|one| one.1.len()).sum();
         let payload = alert.payload.map_or(0, |payload| payload.0.len());
-        self.bytes += size_of::<Candidate>() + texts + payload;
+        let uses = alert.sets.into_iter().flat_map(|sets| sets.iter());
+        let values: usize = uses.flat_map(|one| &one.values).map(Vec::len).sum();
+        self.bytes += size_of::<Candidate>() + texts + payload + values;
         self.news.0.push(Candidate {
             key,
             place,
@@ -197,6 +202,7 @@ impl Observer for AlertObserver {
             to_server: alert.to_server,
             flow: Some(alert.flow),
             payload: alert.payload.cloned(),
+            sets: alert.sets.cloned(),
             shown: Arc::clone(alert.shown),
         });
     }

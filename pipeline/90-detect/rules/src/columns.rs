@@ -62,6 +62,7 @@ pub(crate) const COLUMNS: &[MessageColumn] = &[
     column("tls_subject", "tls.subject", Kind::Text, "TLS: the certificate's subject."),
     column("tls_issuerdn", "tls.issuerdn", Kind::Text, "TLS: the certificate's issuer."),
     column("tls_version", "tls.version", Kind::Text, "TLS: the version."),
+    column("dns_type", "dns.type", Kind::Text, "DNS: `request` or `response`."),
     column("dns_rrname", "dns.queries[].rrname", Kind::TextList, "DNS: the names asked for."),
     column("dns_rrtype", "dns.queries[].rrtype", Kind::TextList, "DNS: the types asked for."),
     column("dns_answer", "dns.answers[].rrname", Kind::TextList, "DNS: the answers' names."),
@@ -83,6 +84,14 @@ pub(crate) const COLUMNS: &[MessageColumn] = &[
     column("email_subject", "email.subject", Kind::Text, "SMTP: its subject."),
     column("sip_method", "sip.method", Kind::Text, "SIP: the method."),
     column("sip_uri", "sip.uri", Kind::Text, "SIP: the target."),
+    column("ssh_client_version", "ssh.client.proto_version", Kind::Text,
+        "SSH: the client's protocol version."),
+    column("ssh_client_software", "ssh.client.software_version", Kind::Text,
+        "SSH: the client's software."),
+    column("ssh_server_version", "ssh.server.proto_version", Kind::Text,
+        "SSH: the server's protocol version."),
+    column("ssh_server_software", "ssh.server.software_version", Kind::Text,
+        "SSH: the server's software."),
     column("file_name", "files[].filename", Kind::TextList, "The file's name."),
     column("file_size", "files[].size", Kind::CountList, "Its length."),
     column("file_md5", "files[].md5", Kind::TextList, "Its MD5."),
@@ -91,7 +100,7 @@ pub(crate) const COLUMNS: &[MessageColumn] = &[
 ];
 
 /// Columns of messages that alerts show, by their path in events.
-pub(crate) const SHOWN: [&str; 36] = [
+pub(crate) const SHOWN: [&str; 41] = [
     "http.hostname",
     "http.url",
     "http.http_user_agent",
@@ -105,6 +114,7 @@ pub(crate) const SHOWN: [&str; 36] = [
     "tls.subject",
     "tls.issuerdn",
     "tls.version",
+    "dns.type",
     "dns.queries[].rrname",
     "dns.queries[].rrtype",
     "dns.answers[].rrname",
@@ -123,6 +133,10 @@ pub(crate) const SHOWN: [&str; 36] = [
     "email.subject",
     "sip.method",
     "sip.uri",
+    "ssh.client.proto_version",
+    "ssh.client.software_version",
+    "ssh.server.proto_version",
+    "ssh.server.software_version",
     "fileinfo.filename",
     "fileinfo.size",
     "fileinfo.md5",

@@ -3,6 +3,7 @@
 use crate::alert::{ALERT, AlertNews, Candidate, values};
 use crate::connection::Inbox;
 use crate::count::{Hosts, Of};
+use crate::written::WrittenSets;
 use core::net::IpAddr;
 use flowpin_aggregate::{Decider, Emit};
 use flowpin_counters::{Loss, Losses};
@@ -20,17 +21,19 @@ pub struct AlertDecider {
     /// Alerts of packets that belong to no connection.
     inbox: Inbox,
     hosts: Hosts,
+    sets: WrittenSets,
     counts: BTreeMap<u32, u64>,
 }
 
 impl AlertDecider {
     pub(crate) fn new(set: Arc<RuleSet>) -> Self {
         Self {
-            set,
             waiting: BTreeMap::new(),
             inbox: Inbox::default(),
             hosts: Hosts::default(),
+            sets: WrittenSets::new(set.written.clone()),
             counts: BTreeMap::new(),
+            set,
         }
     }
 
@@ -68,6 +71,11 @@ impl AlertDecider {
                 return false;
             }
         }
+        let sets = candidate.sets.as_deref().unwrap_or_default();
+        if !self.sets.hold(sets) {
+            return false;
+        }
+        self.sets.change(sets);
         for (action, bit, expire_s) in bits {
             self.hosts.change(action, bit, now, expire_s);
         }
@@ -129,6 +137,7 @@ impl Decider for AlertDecider {
     fn losses(&self) -> Losses {
         let mut losses = Losses::default();
         losses.count(Loss::RuleHosts, self.hosts.left_out);
+        losses.count(Loss::RuleSets, self.sets.left_out);
         losses
     }
 

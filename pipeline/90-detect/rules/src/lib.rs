@@ -26,6 +26,7 @@ mod database;
 mod decider;
 mod evaluate;
 mod tap;
+mod written;
 
 pub use alert::{ALERT, AlertNews, AlertObserver};
 pub use connection::{CONNECTION_BYTES, Detector, Ends, Found, Inbox, Packet, PacketEvents, Seen};

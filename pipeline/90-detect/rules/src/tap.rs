@@ -108,7 +108,11 @@ impl Tap {
     /// Whether rules read certificates.
     fn reads_certificates(&self) -> bool {
         let mut used = self.database.used.iter();
-        used.any(|one| one.info().source == BufferSource::Certificate)
+        used.any(|one| {
+            let source = one.info().source;
+            source == BufferSource::Certificate
+                || matches!(source, BufferSource::Said("tls.cert_chain_len", ..))
+        })
     }
 
     /// A message is complete; `transaction` is its number.
@@ -160,6 +164,22 @@ impl Tap {
             let kept = self.keep(bytes);
             let item = kept.map(|kept| Item::Value(Which::Buffer(buffer), kept));
             self.items.extend(item);
+        }
+    }
+
+    /// A value that no record has, of what a side has sent in the message that follows.
+    pub fn said(&mut self, to_server: bool, name: &str, bytes: &[u8]) {
+        let database = Arc::clone(&self.database);
+        for &buffer in &database.used {
+            let BufferSource::Said(known, from, to) = buffer.info().source else {
+                continue;
+            };
+            let part = bytes.get(from..bytes.len().min(to));
+            if let Some(part) = part.filter(|part| known == name && !part.is_empty())
+                && let Some(kept) = self.keep(part)
+            {
+                self.items.push(Item::Sent(to_server, buffer, kept));
+            }
         }
     }
 
@@ -293,8 +313,8 @@ fn protocol(schema: &str) -> Option<&'static str> {
 }
 
 /// Kinds of messages that have buffers.
-const PROTOCOLS: [&str; 9] = [
-    "http", "dns", "mdns", "tls", "quic", "ftp", "smtp", "sip", "fileinfo",
+const PROTOCOLS: [&str; 10] = [
+    "ssh", "http", "dns", "mdns", "tls", "quic", "ftp", "smtp", "sip", "fileinfo",
 ];
 
 const HTTP_TEXTS: [(&str, &str, HttpText); 6] = [

@@ -13,6 +13,9 @@ impl<S: MessageSink> Turn<'_, S> {
             // The line is complete: it is not folded.
             self.kept_line();
         }
+        if self.mine.phase == Phase::MaybeOver {
+            self.over_here();
+        }
         if self.mine.phase == Phase::MaybeOmitted {
             self.closed_before_omitted();
         }
@@ -28,7 +31,7 @@ impl<S: MessageSink> Turn<'_, S> {
                 self.not_a_response(&read);
                 self.pools.line = read;
             }
-            Phase::FirstLine | Phase::Fields => self.report(Anomaly::HeadCut),
+            Phase::FirstLine | Phase::Fields | Phase::MaybeOver => self.report(Anomaly::HeadCut),
             Phase::MaybeBody => self.closed_before_body(),
             Phase::MaybeChunked => self.no_chunks(),
             Phase::UntilClose | Phase::MaybeOmitted => {}

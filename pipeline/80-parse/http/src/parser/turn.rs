@@ -183,6 +183,7 @@ impl<S: MessageSink> Turn<'_, S> {
             rest = match self.mine.phase {
                 Phase::Between => self.between(rest),
                 Phase::FirstLine | Phase::Fields | Phase::Trailer => self.head(rest),
+                Phase::MaybeOver => self.over_or_field(rest),
                 Phase::Counted => self.counted(rest),
                 Phase::MaybeChunked => self.maybe_chunked(rest),
                 Phase::ChunkLine => self.chunk_line(rest),

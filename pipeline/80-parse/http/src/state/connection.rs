@@ -4,7 +4,7 @@ use super::NONE;
 use super::texts::Chain;
 use crate::anomaly::Anomalies;
 use crate::body::Encodings;
-use crate::syntax::{ChunkLine, Version};
+use crate::syntax::{ChunkLine, Field, Version};
 use flowpin_packet::Timestamp;
 use flowpin_parser::Successor;
 
@@ -20,6 +20,9 @@ pub(crate) enum Phase {
     FirstLine,
     /// In the fields of a head.
     Fields,
+    /// In the fields of a response's head, or already in its body: a line of blanks came. `matched`
+    /// bytes of what may be a name are kept.
+    MaybeOver,
     /// After a request line without a version: nothing more (HTTP/0.9), the next request, or
     /// fields, if only the version is missing.
     MaybeFields,
@@ -64,6 +67,8 @@ pub(crate) struct Framing {
     /// A transfer coding was applied, and chunking was not the last one.
     pub(crate) unchunked: bool,
     pub(crate) has_host: bool,
+    /// A field without a value came last, of those that are looked at.
+    pub(crate) open: Option<Field>,
     /// Content codings, and transfer codings below `chunked`.
     pub(crate) encodings: Encodings,
 }

@@ -431,3 +431,57 @@ fn junk_before_a_status_line_does_not_move_responses() {
         assert_eq!(found, ["version_odd", &record], "{begin:?}");
     }
 }
+
+/// A line of blanks in a response: what follows it is a field if it has a name, and else the body.
+/// The head has ended there for some receivers, and is a fold to others (RFC 9112 §5.2).
+#[test]
+fn what_follows_blanks_is_a_field_or_a_body() {
+    let of_response = |end: &str| {
+        let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: 4\r\nX: y{end}");
+        let mut found = read(&[
+            (C, b"GET / HTTP/1.1\r\nHost: h\r\n\r\n"),
+            (S, answer.as_bytes()),
+        ]);
+        found.retain(|line| line.contains("uri="));
+        found
+    };
+    for end in [
+        "\n \nb@dy",
+        "\r\n\t\r\n4\r\nx",
+        "\n\r\r\n\x1f(\x08\0",
+        "\n \nbody",
+        "\n\r\r\n\r\nbody",
+        "\r\n\t\r\n\r\nbody",
+        "\r\n \r\nZ: z\r\n\r\nbody",
+        "\r\n fold\r\n\r\nbody",
+    ] {
+        assert_eq!(
+            of_response(end),
+            ["method=GET uri=/ got=4 status=200"],
+            "{end:?}"
+        );
+    }
+}
+
+/// Codings in lines that some receivers read as fields count if the body is coded so.
+#[test]
+fn folded_codings_are_seen_through() {
+    for head in [
+        "Connection: close\r\n\tTransfer-Encoding: chunked\r\n",
+        "Transfer-Encoding:\n\0chunked\r\n",
+    ] {
+        for (body, got) in [("4\r\nbody\r\n0\r\n\r\n", 4), ("plain", 5)] {
+            let answer = format!("HTTP/1.1 200 OK\r\n{head}\r\n{body}");
+            let mut found = read(&[
+                (C, b"GET / HTTP/1.1\r\nHost: h\r\n\r\n"),
+                (S, answer.as_bytes()),
+            ]);
+            found.retain(|line| line.contains("uri="));
+            assert_eq!(
+                found,
+                [format!("method=GET uri=/ got={got} status=200")],
+                "{head:?}"
+            );
+        }
+    }
+}

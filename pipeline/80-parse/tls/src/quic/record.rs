@@ -25,6 +25,8 @@ impl Session {
         sink: &mut impl MessageSink,
     ) {
         let facts = &self.facts;
+        let of_client = hello.is_none_or(|(is_client, _)| is_client);
+        sink.said(of_client, "quic.version", &self.version.to_be_bytes());
         if !sink.reads(&QUIC) {
             black_box(facts);
             return sink.message(&QUIC, at, &[]);

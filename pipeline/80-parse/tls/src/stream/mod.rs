@@ -28,6 +28,7 @@ pub struct Tls {
     pages: Pages,
     blocks: Blocks,
     wants_ja3: bool,
+    wants_randoms: bool,
     /// Certificates that Zeek's logs do not have as a whole, because of a cap.
     left_out: u64,
     /// What servers' certificates are validated against, if they are.
@@ -64,6 +65,7 @@ impl Parser for Tls {
             pages: Pages::new(budget)?,
             blocks: Blocks::new(budget)?,
             wants_ja3: setup.parse.ja3,
+            wants_randoms: setup.rules,
             left_out: 0,
             trust: setup.shared(),
         })
@@ -80,7 +82,7 @@ impl Parser for Tls {
 
     fn begin(&mut self, begin: Begin, _: impl FnOnce() -> Ends) -> Option<u32> {
         self.sessions.insert(Session {
-            facts: Facts::first_seen_at(begin.at, self.wants_ja3),
+            facts: Facts::first_seen_at(begin.at, self.wants_ja3).read_by_rules(self.wants_randoms),
             sides: [Side::default(); 2],
             page: PageOf::default(),
             shard: begin.shard.0,

@@ -1,12 +1,13 @@
 //! Whether a rule's header and conditions hold: all but what it asks of buffers.
 
+use super::fields::{checksum_holds, has_ip_option, number_holds};
 use super::occasion::Occasion;
 use super::state::Connection;
 use crate::database::Compiled;
-use core::net::IpAddr;
+use core::net::{IpAddr, Ipv4Addr};
 use flowpin_packet::{PacketFlags, PacketKind};
 use flowpin_rule::{
-    BitAction, Condition, FlowCheck, FlowSide, Header, NumberCheck, Protocol, Rule,
+    BitAction, Condition, FlowCheck, FlowSide, Header, NumberCheck, Protocol, Rule, buffer,
 };
 
 /// Whether a rule's header and conditions hold.
@@ -22,13 +23,15 @@ pub(super) fn fits(
         && (compiled.apps == 0 || connection.apps & compiled.apps != 0)
         && (compiled.not_apps == 0
             || connection.has(Connection::KNOWN) && connection.apps & compiled.not_apps == 0)
+        && (compiled.event == 0 || connection.odd & compiled.event != 0)
         && protocol_fits(&rule.header.protocol, occasion)
         && header_fits(&rule.header, occasion)
         && flow_fits(&rule.flow, connection, occasion)
-        && rule
-            .conditions
-            .iter()
-            .all(|one| condition_holds(one, connection, occasion))
+        && rule.conditions.iter().all(|one| match one {
+            // It has happened since the message before.
+            Condition::Event(..) if compiled.event != 0 => true,
+            one => condition_holds(one, connection, occasion),
+        })
 }
 
 fn protocol_fits(protocol: &Protocol, occasion: &Occasion<'_>) -> bool {
@@ -143,6 +146,15 @@ fn condition_holds(
                 *check,
             )
         }
+        Condition::Header(which, check) => {
+            packet.is_some_and(|packet| number_holds(packet, *which, *check))
+        }
+        Condition::IpOption(kind) => packet.is_some_and(|packet| has_ip_option(packet, *kind)),
+        Condition::IpVersion(version) => (*version == 4) == occasion.ends.client.0.is_ipv4(),
+        Condition::Checksum(of, is_right) => {
+            packet.is_some_and(|packet| checksum_holds(packet, *of, *is_right))
+        }
+        Condition::FtpBounce => is_bounce(occasion),
         Condition::Event(of, name) => occasion.odd.is_some_and(|odd| odd.is(*of, name)),
         // Among the bits of what the connection speaks; at the merge.
         Condition::AppProtocol { .. } | Condition::HostBit { .. } => true,
@@ -159,4 +171,21 @@ fn condition_holds(
             value,
         } => connection.int_holds(*name, *operation, *value),
     }
+}
+
+/// Whether FTP's `PORT` (RFC 959 §4.1.2) names another address than the client's.
+fn is_bounce(occasion: &Occasion<'_>) -> bool {
+    let argument = buffer("ftp.command_data").and_then(|(id, _)| occasion.buffers(id, None).next());
+    let parts = argument.map(|argument| argument.split(|&byte| byte == b','));
+    let mut octets = [0; 4];
+    let mut count = 0;
+    for (place, part) in octets.iter_mut().zip(parts.into_iter().flatten()) {
+        let digits = core::str::from_utf8(part.trim_ascii()).ok();
+        let Some(octet) = digits.and_then(|digits| digits.parse().ok()) else {
+            return false;
+        };
+        *place = octet;
+        count += 1;
+    }
+    count == 4 && occasion.ends.client.0 != IpAddr::V4(Ipv4Addr::from(octets))
 }

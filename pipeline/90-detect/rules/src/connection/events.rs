@@ -137,6 +137,7 @@ impl PacketEvents {
                 to_server: one.to_server,
                 flow: None,
                 payload: None,
+                sets: one.sets,
                 shown: one.shown,
             }
         }));

@@ -4,6 +4,7 @@ use super::http::{Field, Texts, part};
 use super::occasion::{Message, Occasion, Shown};
 use super::state::Connection;
 use super::{Detector, Ends, Found};
+use crate::columns::SHOWN;
 use crate::database::{Odd, Place, is_body};
 use crate::tap::{HttpText, Item, Tap, Which};
 use flowpin_counters::Loss;
@@ -32,6 +33,9 @@ impl Detector {
                 }
                 &Item::Anomaly(own, to_server) => {
                     let odd = Odd::Message(own, to_server);
+                    if let Some(connection) = self.connections.get_mut(handle) {
+                        connection.odd |= self.database.events.awaited(own, to_server);
+                    }
                     self.odd(handle, ends, odd, to_server, found);
                 }
                 Item::Message {
@@ -110,6 +114,7 @@ impl Detector {
         let message = Message {
             buffers: &buffers,
             arena: &arena,
+            other: None,
             transaction: said.transaction,
             said,
             shown: &shown,
@@ -176,7 +181,8 @@ impl Detector {
         if connection.has(Connection::PASSED) {
             return;
         }
-        for (to_server, body) in [true, false].into_iter().zip(&bodies) {
+        let mut sides: [Buffers; 2] = Default::default();
+        for ((to_server, body), made) in [true, false].into_iter().zip(&bodies).zip(&mut sides) {
             let mut buffers = Vec::new();
             let mut arena = Vec::new();
             said.buffers(
@@ -202,6 +208,7 @@ impl Detector {
             let message = Message {
                 buffers: &buffers,
                 arena: &arena,
+                other: None,
                 transaction: said.transaction,
                 said,
                 shown: &shown,
@@ -220,9 +227,53 @@ impl Detector {
             self.scratch
                 .evaluate(database, connection, &occasion, losses, found);
             self.scratch.window = window;
+            *made = (buffers, arena);
+        }
+        self.both_sides(handle, ends, said, (&sides, &shown), found);
+        if let Some(connection) = self.connections.get_mut(handle) {
+            connection.odd = 0;
         }
     }
+
+    /// Compares rules on both directions with a request and its response.
+    fn both_sides(
+        &mut self,
+        handle: u32,
+        ends: &Ends,
+        said: &Said<'_>,
+        (sides, shown): (&[Buffers; 2], &OnceCell<Shown>),
+        found: &mut Vec<Found>,
+    ) {
+        let rules = self.database.transactions.get(said.protocol);
+        let (Some(rules), Some(connection)) = (rules, self.connections.get_mut(handle)) else {
+            return;
+        };
+        let [(buffers, arena), (of_server, server_arena)] = sides;
+        if of_server.is_empty() || buffers.is_empty() || connection.has(Connection::PASSED) {
+            return;
+        }
+        self.scratch.begin();
+        rules.iter().for_each(|&rule| self.scratch.add(rule));
+        let message = Message {
+            buffers,
+            arena,
+            other: Some((of_server, server_arena)),
+            transaction: said.transaction,
+            said,
+            shown,
+        };
+        let occasion = Occasion {
+            message: Some(&message),
+            ..Occasion::new(ends, true)
+        };
+        let (database, losses) = (&self.database, &mut self.losses);
+        self.scratch
+            .evaluate(database, connection, &occasion, losses, found);
+    }
 }
+
+/// Buffers of one side, and the bytes that they lie in.
+type Buffers = (Vec<(BufferId, Range<usize>)>, Vec<u8>);
 
 /// What the protocol of mails is called.
 const MAIL: &str = "smtp";
@@ -252,6 +303,13 @@ impl Said<'_> {
             _ => None,
         });
         values.collect()
+    }
+
+    /// Whether a column that alerts show has a value, by its path in events.
+    fn shows(&self, path: &str) -> bool {
+        let is_it = |nth: u8| SHOWN.get(usize::from(nth)) == Some(&path);
+        self.values()
+            .any(|(which, _)| matches!(which, Which::Shown(nth) if is_it(nth)))
     }
 
     fn texts(&self) -> Texts<'_> {
@@ -297,10 +355,15 @@ impl Said<'_> {
         buffers: &mut Vec<(BufferId, Range<usize>)>,
         arena: &mut Vec<u8>,
     ) {
+        let has_command = self.shows("ftp.command");
         for (which, bytes) in self.values() {
             let Which::Buffer(buffer) = which else {
                 continue;
             };
+            // A greeting replies to no command.
+            if buffer.info().name == "ftp.reply_received" && !has_command {
+                continue;
+            }
             // A command with its replies is examined in both directions.
             let is_of_both = self.protocol == "ftp" && buffer.info().to_server.is_none();
             let sender = buffer.info().to_server.unwrap_or(!self.from_server);
@@ -325,6 +388,14 @@ impl Said<'_> {
                 _ => None,
             })
             .collect();
+        let form = match to_server {
+            true => super::forms::files(&fields, body),
+            false => Vec::new(),
+        };
+        if !form.is_empty() {
+            // They are the files, not the body.
+            buffers.retain(|one| !matches!(one.0.info().source, BufferSource::OfFile(_)));
+        }
         let mut body_at: Option<Range<usize>> = None;
         for &buffer in used {
             let info = buffer.info();
@@ -333,6 +404,22 @@ impl Said<'_> {
             }
             let begin = arena.len();
             match info.source {
+                BufferSource::File | BufferSource::OfFile(_) if !form.is_empty() => {
+                    for file in &form {
+                        let begin = arena.len();
+                        match info.source {
+                            BufferSource::OfFile("fileinfo.filename") => {
+                                arena.extend_from_slice(&file.name);
+                            }
+                            BufferSource::OfFile(_) if file.is_whole => {
+                                arena.extend(file.content.len().to_string().into_bytes());
+                            }
+                            BufferSource::OfFile(_) => continue,
+                            _ => arena.extend_from_slice(&file.content),
+                        }
+                        buffers.push((buffer, begin..arena.len()));
+                    }
+                }
                 _ if is_body(buffer) && !body.is_empty() => {
                     // One text, by whatever name.
                     let range = body_at.get_or_insert_with(|| {

@@ -14,6 +14,9 @@ mod bodies;
 mod check;
 mod costs;
 mod events;
+mod fields;
+mod forms;
+mod headers;
 mod http;
 mod messages;
 mod occasion;
@@ -23,13 +26,13 @@ mod state;
 pub use events::{Inbox, PacketEvents, Seen};
 pub use packet::Packet;
 
-use crate::database::Database;
+use crate::database::{Database, Odd};
 use bodies::Bodies;
 use core::net::IpAddr;
 use flowpin_counters::{Loss, Losses};
 use flowpin_memory::{Budget, Chains, Pool, Slab};
 use flowpin_packet::{PacketKind, Shard};
-use flowpin_record::FlowSoFar;
+use flowpin_record::{FlowSoFar, SetUse};
 use occasion::{Occasion, Scratch};
 use state::{Connection, Side};
 use std::io;
@@ -66,6 +69,8 @@ pub struct Found {
     pub payload: Option<(Arc<[u8]>, bool)>,
     /// Of a packet around one of the connection: its own ends.
     pub around: Option<Ends>,
+    /// What it asks of sets that rules write, and does to them.
+    pub sets: Option<Arc<[SetUse]>>,
     /// Values of the message: which column of alerts, and its text.
     pub shown: Arc<[(u8, Vec<u8>)]>,
 }
@@ -139,10 +144,45 @@ impl Detector {
         to_server: bool,
         found: &mut Vec<Found>,
     ) {
+        if self.database.events.have_headers() {
+            // Each once for a packet, however many options are so.
+            let mut told = Vec::new();
+            headers::oddities(packet, &mut |name| {
+                if !told.contains(&name) {
+                    told.push(name);
+                    self.odd(handle, ends, Odd::Header(name), Some(to_server), found);
+                }
+            });
+        }
         let Some(connection) = self.connections.get_mut(handle) else {
             return;
         };
+        let was_established = connection.has(Connection::ESTABLISHED);
         follow(connection, packet, to_server);
+        // The segment that completes the handshake and does nothing else is one of the handshake.
+        let completes = packet.meta.kind == PacketKind::Tcp && packet.payload.is_empty();
+        if completes && !was_established && connection.has(Connection::ESTABLISHED) {
+            connection.forget(Connection::ESTABLISHED);
+            self.compare_packet(handle, packet, ends, to_server, found);
+            if let Some(connection) = self.connections.get_mut(handle) {
+                connection.note(Connection::ESTABLISHED);
+            }
+        } else {
+            self.compare_packet(handle, packet, ends, to_server, found);
+        }
+    }
+
+    fn compare_packet(
+        &mut self,
+        handle: u32,
+        packet: &Packet<'_>,
+        ends: &Ends,
+        to_server: bool,
+        found: &mut Vec<Found>,
+    ) {
+        let Some(connection) = self.connections.get_mut(handle) else {
+            return;
+        };
         let transport = match packet.meta.kind {
             PacketKind::Tcp => 0,
             PacketKind::Udp => 1,

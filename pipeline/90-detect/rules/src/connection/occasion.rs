@@ -6,9 +6,10 @@ use super::messages::Said;
 use super::state::{Connection, Hits};
 use super::{Ends, Found, Packet};
 use crate::database::{Compiled, Database, Group, Odd, Place, Text, fold_into};
-use crate::evaluate::{Steps, Variables, holds, transform::transform};
+use crate::evaluate::{CompiledTerm, Steps, Variables, holds, transform::transform};
 use core::net::IpAddr;
 use flowpin_counters::{Loss, Losses};
+use flowpin_record::{SetAction, SetUse};
 use flowpin_rule::{Absent, Action, BufferId, BufferSource, Condition, Rule};
 use std::cell::OnceCell;
 use std::ops::Range;
@@ -59,10 +60,15 @@ impl Octets {
     }
 }
 
+/// Buffers of one side, and the bytes that they lie in.
+type OfSide<'a> = (&'a [(BufferId, Range<usize>)], &'a [u8]);
+
 /// The buffers of a message in one direction.
 pub(super) struct Message<'a> {
     pub(super) buffers: &'a [(BufferId, Range<usize>)],
     pub(super) arena: &'a [u8],
+    /// The server's, where a rule on both directions is compared.
+    pub(super) other: Option<OfSide<'a>>,
     pub(super) transaction: u32,
     pub(super) said: &'a Said<'a>,
     /// What alerts show of it, made for the first one.
@@ -120,8 +126,13 @@ impl<'a> Occasion<'a> {
         Some((bytes.into(), self.packet.is_none()))
     }
 
-    /// The buffers of a kind: none, one, or one for each value of a list.
-    fn buffers(&self, buffer: BufferId) -> impl Iterator<Item = &[u8]> {
+    /// The buffers of a kind: none, one, or one for each value of a list; of a rule on both
+    /// directions, those of the client (`true`) or of the server.
+    pub(super) fn buffers(
+        &self,
+        buffer: BufferId,
+        to_server: Option<bool>,
+    ) -> impl Iterator<Item = &[u8]> {
         let one = match buffer.info().source {
             BufferSource::Address { of_sender } => {
                 let [sender, receiver] = &self.octets;
@@ -132,8 +143,12 @@ impl<'a> Occasion<'a> {
             _ => None,
         };
         let of_message = self.message.map(|message| {
-            let buffers = message.buffers.iter().filter(move |one| one.0 == buffer);
-            buffers.filter_map(|(_, range)| message.arena.get(range.clone()))
+            let (buffers, arena) = match (to_server, message.other) {
+                (Some(false), Some(other)) => other,
+                _ => (message.buffers, message.arena),
+            };
+            let buffers = buffers.iter().filter(move |one| one.0 == buffer);
+            buffers.filter_map(|(_, range)| arena.get(range.clone()))
         });
         one.into_iter().chain(of_message.into_iter().flatten())
     }
@@ -286,12 +301,19 @@ impl Scratch {
             }
             effects(rule, connection, losses);
             if rule.action == Action::Pass {
-                if occasion.packet.is_none() {
+                // Rules that ask for nothing of the packet itself let the whole connection pass.
+                let kind = compiled.kind;
+                if occasion.packet.is_none() || kind.first || kind.identified {
                     connection.note(Connection::PASSED);
                 }
                 break;
             }
+            let sets = compiled
+                .uses_sets
+                .then(|| self.set_uses(compiled, occasion))
+                .flatten();
             let is_told = !rule.noalert
+                || sets.is_some()
                 || rule
                     .conditions
                     .iter()
@@ -305,6 +327,7 @@ impl Scratch {
                     is_counted: occasion.packet.is_some(),
                     around: None,
                     transaction: occasion.message.map(|message| message.transaction),
+                    sets,
                     shown: match occasion.message {
                         Some(message) => message.shown(),
                         None => Arc::new([]),
@@ -313,6 +336,47 @@ impl Scratch {
             }
         }
         self.candidates = candidates;
+    }
+
+    /// What a rule that fits asks of sets that rules write, and does to them.
+    #[cold]
+    fn set_uses(&mut self, compiled: &Compiled, occasion: &Occasion<'_>) -> Option<Arc<[SetUse]>> {
+        let mut uses = Vec::new();
+        let mut variables = Variables::default();
+        let mut steps = Steps::new();
+        for one in &compiled.inspections {
+            let of_set = one.terms.iter().filter_map(|term| match term {
+                CompiledTerm::Written(set, action) => Some((*set, *action)),
+                _ => None,
+            });
+            let of_set: Vec<_> = of_set.collect();
+            if of_set.is_empty() {
+                continue;
+            }
+            let mut values: Vec<Vec<u8>> = Vec::new();
+            for bytes in occasion.buffers(one.buffer, one.to_server) {
+                let mut bytes = bytes.to_vec();
+                transform(&one.transforms, &mut bytes, &mut self.spare);
+                if values.len() < SET_VALUES_MAX
+                    && holds(&one.terms, &bytes, &mut variables, &mut steps)
+                {
+                    values.push(bytes);
+                }
+            }
+            for (set, action) in of_set {
+                // As in Suricata, the first value that fits is written.
+                let most = match action {
+                    SetAction::Add | SetAction::Remove => 1,
+                    SetAction::In | SetAction::NotIn => SET_VALUES_MAX,
+                };
+                uses.push(SetUse {
+                    set,
+                    action,
+                    values: values.iter().take(most).cloned().collect(),
+                });
+            }
+        }
+        (!uses.is_empty()).then(|| uses.into())
     }
 
     /// Whether what a rule asks of buffers holds.
@@ -327,7 +391,7 @@ impl Scratch {
         let holds = compiled.inspections.iter().all(|one| {
             let mut is_there = false;
             let mut fits = false;
-            for bytes in occasion.buffers(one.buffer) {
+            for bytes in occasion.buffers(one.buffer, one.to_server) {
                 is_there = true;
                 fits = if one.transforms.is_empty() {
                     holds(&one.terms, bytes, &mut variables, &mut steps)
@@ -354,6 +418,9 @@ impl Scratch {
         holds
     }
 }
+
+/// Values of one message that are looked up in a set that rules write.
+const SET_VALUES_MAX: usize = 64;
 
 fn add(marks: &mut [u32], candidates: &mut Vec<u32>, round: u32, rule: u32) {
     if let Some(mark) = marks.get_mut(rule as usize)

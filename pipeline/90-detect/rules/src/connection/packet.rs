@@ -13,9 +13,17 @@ pub struct Packet<'a> {
     pub meta: &'a PacketMeta,
     /// What was captured of its payload.
     pub payload: &'a [u8],
+    /// Its VLANs, outermost first, if rules ask for them; `0xffff`: no such tag.
+    pub vlans: [u16; 2],
 }
 
 impl<'a> Packet<'a> {
+    /// The bytes of the frame from one place up to another one, or to its end.
+    pub(super) fn between(&self, from: u16, to: u16) -> &'a [u8] {
+        let to = usize::from(to).min(self.frame.len());
+        self.frame.get(usize::from(from)..to).unwrap_or_default()
+    }
+
     fn from(&self, offset: u16) -> &'a [u8] {
         self.frame.get(usize::from(offset)..).unwrap_or_default()
     }
@@ -28,7 +36,7 @@ impl<'a> Packet<'a> {
         self.ip().get(at).map(|&byte| byte.into())
     }
 
-    fn is_ipv6(&self) -> bool {
+    pub(super) fn is_ipv6(&self) -> bool {
         self.meta.key.is_ipv6()
     }
 

@@ -25,6 +25,8 @@ pub(crate) struct Connection {
     /// Packets of each side, and bytes of their frames.
     pub(crate) packets: [u64; 2],
     pub(crate) bytes: [u64; 2],
+    /// Events of its messages since the last one, as bits of the database.
+    pub(crate) odd: u32,
     /// Bodies that are kept of it.
     pub(crate) bodies: u16,
 }
@@ -181,6 +183,10 @@ impl Connection {
 
     pub(crate) const fn note(&mut self, what: u16) {
         self.seen |= what;
+    }
+
+    pub(crate) const fn forget(&mut self, what: u16) {
+        self.seen &= !what;
     }
 
     /// Whether a flowbit is set.

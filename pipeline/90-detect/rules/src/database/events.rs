@@ -2,7 +2,7 @@
 
 use flowpin_packet::{Layer, Malformed, Reason};
 use flowpin_record::{
-    Sender, is_packet_event, messages_of_event, packets_of_event, segment_of_event,
+    Sender, header_event, is_packet_event, messages_of_event, packets_of_event, segment_of_event,
 };
 use flowpin_rule::{Condition, EventOf, Rule, SEQUENCE_GAP};
 use std::collections::HashMap;
@@ -12,6 +12,8 @@ use std::collections::HashMap;
 pub enum Odd {
     /// A packet was refused, or is odd; whether it is IPv6.
     Packet(Malformed, bool),
+    /// A header of a packet that was accepted, by Suricata's name.
+    Header(&'static str),
     /// So is a TCP segment, by what came before it.
     Segment(Reason),
     /// Bytes of a stream are missing.
@@ -25,6 +27,7 @@ impl Odd {
     pub(crate) fn is(self, of: EventOf, name: &str) -> bool {
         match (self, of) {
             (Self::Packet(what, is_ipv6), EventOf::Packet) => is_packet_event(name, what, is_ipv6),
+            (Self::Header(own), EventOf::Packet) => own == name,
             (Self::Segment(reason), EventOf::Segment) => segment_of_event(name) == Some(reason),
             (Self::Gap, EventOf::Segment) => name == SEQUENCE_GAP,
             (Self::Message(own, to_server), EventOf::Message) => {
@@ -43,13 +46,50 @@ type OfPackets = (Option<bool>, u32);
 pub(crate) struct Events {
     /// By layer and reason; whether IPv6 alone, or all else alone.
     packets: HashMap<(Layer, Reason), Vec<OfPackets>>,
+    /// By Suricata's names.
+    headers: HashMap<&'static str, Vec<u32>>,
     segments: HashMap<Reason, Vec<u32>>,
     gaps: Vec<u32>,
     /// By our names.
     messages: HashMap<&'static str, Vec<(Sender, u32)>>,
+    /// Those that rules about messages ask for, by our names: whose, and their bit.
+    awaited: HashMap<&'static str, Vec<(Sender, u32)>>,
+}
+
+/// The bit of an event that rules about messages ask for.
+///
+/// # Errors
+/// Where they ask for too many.
+pub(super) fn bit(name: &str, awaited: &mut Vec<String>) -> Result<u32, String> {
+    let known = awaited.iter().position(|one| one == name);
+    let at = known.unwrap_or_else(|| {
+        awaited.push(name.to_owned());
+        awaited.len() - 1
+    });
+    let bit = u32::try_from(at).ok().and_then(|at| 1_u32.checked_shl(at));
+    bit.ok_or_else(|| "rules about messages ask for more than 32 events".to_owned())
 }
 
 impl Events {
+    /// With the events that rules about messages ask for, in the order of their bits.
+    pub(super) fn new(awaited: &[String]) -> Self {
+        let mut events = Self::default();
+        for (name, at) in awaited.iter().zip(0..u32::BITS) {
+            for (own, sender) in messages_of_event(name) {
+                let bits = events.awaited.entry(own).or_default();
+                bits.push((sender, 1 << at));
+            }
+        }
+        events
+    }
+
+    /// The bits of an event.
+    pub(crate) fn awaited(&self, own: &str, to_server: Option<bool>) -> u32 {
+        let known = self.awaited.get(own).into_iter().flatten();
+        let known = known.filter(|one| one.0.is(to_server));
+        known.fold(0, |bits, one| bits | one.1)
+    }
+
     /// Adds a rule, if it asks for an event: the first that it asks for.
     pub(super) fn add(&mut self, at: u32, rule: &Rule) -> bool {
         let Some((of, name)) = event(rule) else {
@@ -57,6 +97,9 @@ impl Events {
         };
         match of {
             EventOf::Packet => {
+                if let Some(own) = header_event(name) {
+                    self.headers.entry(own).or_default().push(at);
+                }
                 for (layer, reason, is_ipv6) in packets_of_event(name) {
                     let rules = self.packets.entry((layer, reason)).or_default();
                     rules.push((is_ipv6, at));
@@ -82,9 +125,14 @@ impl Events {
         !self.packets.is_empty()
     }
 
+    /// Whether rules ask for what is odd about headers of packets that were accepted.
+    pub(crate) fn have_headers(&self) -> bool {
+        !self.headers.is_empty()
+    }
+
     /// Whether rules ask for something that is odd about messages.
     pub(crate) fn knows_message(&self, own: &str) -> bool {
-        self.messages.contains_key(own)
+        self.messages.contains_key(own) || self.awaited.contains_key(own)
     }
 
     /// The rules that ask for what has happened; a rule may come twice.
@@ -95,6 +143,10 @@ impl Events {
                 let rules = rules.into_iter().flatten();
                 let rules = rules.filter(|one| one.0.is_none_or(|only| only == is_ipv6));
                 rules.for_each(|one| hit(one.1));
+            }
+            Odd::Header(own) => {
+                let rules = self.headers.get(own);
+                rules.into_iter().flatten().for_each(|rule| hit(*rule));
             }
             Odd::Segment(reason) => {
                 let rules = self.segments.get(&reason);

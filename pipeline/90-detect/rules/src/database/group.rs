@@ -151,6 +151,7 @@ pub(crate) fn is_searched(inspection: &Inspection, kind: Kind) -> bool {
         | BufferSource::Http(_)
         | BufferSource::File
         | BufferSource::OfFile(_)
+        | BufferSource::Said(..)
         | BufferSource::Certificate => kind.messages,
     }
 }
@@ -166,6 +167,7 @@ pub(crate) fn is_body(buffer: BufferId) -> bool {
 /// Whether a rule's alerts depend on other connections.
 pub(crate) fn is_decided_at_merge(rule: &Rule) -> bool {
     !rule.counts.is_empty()
+        || super::uses_of_sets(rule).next().is_some()
         || rule
             .conditions
             .iter()

@@ -25,8 +25,10 @@ pub(crate) use search::{Text, fold_into};
 
 use crate::evaluate::transform::CompiledTransform;
 use crate::evaluate::{CompiledTerm, compile};
+use flowpin_record::SetAction;
 use flowpin_rule::{
-    Absent, BufferId, BufferSource, Condition, CostLedger, Protocol, Rule, RuleSet, Term,
+    Absent, Action, BufferId, BufferSource, Condition, CostLedger, EventOf, HeaderNumber, Protocol,
+    Rule, RuleSet, Term,
 };
 use group::Grouping;
 use std::collections::{BTreeMap, BTreeSet};
@@ -53,6 +55,8 @@ pub struct Database {
     pub(crate) buffers: BTreeMap<BufferId, [Group; 2]>,
     /// Rules about messages without a fast pattern: by protocol.
     pub(crate) messages: BTreeMap<&'static str, [Vec<u32>; 2]>,
+    /// Rules on both directions of a message: by protocol.
+    pub(crate) transactions: BTreeMap<&'static str, Vec<u32>>,
     /// Buffers that rules examine.
     pub(crate) used: BTreeSet<BufferId>,
     /// Rules about what is odd.
@@ -81,6 +85,10 @@ pub(crate) struct Compiled {
     pub(crate) apps: u64,
     /// None of these.
     pub(crate) not_apps: u64,
+    /// It asks for sets that rules write, or writes them.
+    pub(crate) uses_sets: bool,
+    /// One of these events has to have happened since the message before; 0: none.
+    pub(crate) event: u32,
 }
 
 /// What a rule asks of a buffer, prepared.
@@ -90,6 +98,8 @@ pub(crate) struct CompiledInspection {
     pub(crate) transforms: Vec<CompiledTransform>,
     pub(crate) terms: Vec<CompiledTerm>,
     pub(crate) absent: Option<Absent>,
+    /// Of a rule on both directions: whose buffer it is.
+    pub(crate) to_server: Option<bool>,
 }
 
 /// What a rule is compared with.
@@ -115,13 +125,14 @@ impl Database {
     /// Prepares rules.
     pub fn new(set: Arc<RuleSet>) -> Self {
         let mut apps = Vec::new();
+        let mut awaited = Vec::new();
         let mut refused = Vec::new();
         let mut rules = Vec::with_capacity(set.rules.len());
         for number in order::ordered(&set) {
             let Some(rule) = set.rules.get(number) else {
                 continue;
             };
-            match prepare(number, rule, &mut apps) {
+            match prepare(number, rule, &mut apps, &mut awaited) {
                 Ok(compiled) => rules.push(compiled),
                 Err(why) => refused.push((number, why)),
             }
@@ -129,12 +140,18 @@ impl Database {
         refused.sort();
         let mut grouping = Grouping::default();
         let mut used = BTreeSet::new();
-        let mut events = Events::default();
+        let mut events = Events::new(&awaited);
+        let mut transactions: BTreeMap<_, Vec<u32>> = BTreeMap::new();
         for (at, compiled) in (0..).zip(&rules) {
             let rule = set.rules.get(compiled.number as usize);
             let Some(rule) = rule else { continue };
             used.extend(compiled.inspections.iter().map(|one| one.buffer));
-            if !events.add(at, rule) {
+            if rule.header.transactional {
+                let of_buffers = rule.inspections.iter();
+                let protocol = of_buffers.map(|one| one.buffer.info().protocol).max();
+                let protocol = protocol.unwrap_or_default();
+                transactions.entry(protocol).or_default().push(at);
+            } else if compiled.event != 0 || !events.add(at, rule) {
                 grouping.add(at, compiled, rule);
             }
         }
@@ -149,6 +166,7 @@ impl Database {
             bodies: grouped.bodies,
             buffers: grouped.buffers,
             messages: grouped.messages,
+            transactions,
             used,
             events,
             refused,
@@ -200,6 +218,22 @@ impl Database {
                 BufferSource::Http(_) | BufferSource::File
             )
         })
+    }
+
+    /// Whether rules ask for VLANs.
+    pub fn reads_vlans(&self) -> bool {
+        let reads = |one: &Condition| {
+            let which = match one {
+                Condition::Header(which, _) => Some(which),
+                _ => None,
+            };
+            matches!(
+                which,
+                Some(HeaderNumber::Vlan(_) | HeaderNumber::VlanLayers)
+            )
+        };
+        let mut rules = self.set.rules.iter();
+        rules.any(|rule| rule.conditions.iter().any(reads))
     }
 
     /// Whether rules read JA3 or JA3S.
@@ -262,7 +296,12 @@ pub struct Explained {
     pub decided_at_merge: bool,
 }
 
-fn prepare(number: usize, rule: &Rule, apps: &mut Vec<String>) -> Result<Compiled, String> {
+fn prepare(
+    number: usize,
+    rule: &Rule,
+    apps: &mut Vec<String>,
+    awaited: &mut Vec<String>,
+) -> Result<Compiled, String> {
     let mut inspections = Vec::with_capacity(rule.inspections.len());
     for one in &rule.inspections {
         inspections.push(CompiledInspection {
@@ -270,6 +309,7 @@ fn prepare(number: usize, rule: &Rule, apps: &mut Vec<String>) -> Result<Compile
             transforms: CompiledTransform::all(&one.transforms)?,
             terms: compile(&one.terms)?,
             absent: one.absent,
+            to_server: one.to_server,
         });
     }
     let reads_hosts = rule
@@ -287,12 +327,26 @@ fn prepare(number: usize, rule: &Rule, apps: &mut Vec<String>) -> Result<Compile
             BufferSource::Payload | BufferSource::Header(_) | BufferSource::Address { .. }
         )
     };
-    if events::event(rule).is_some() && rule.inspections.iter().any(is_of_message) {
-        let why = "it asks for an event, and examines a message";
-        return Err(why.to_owned());
-    }
+    let examines_message = rule.inspections.iter().any(is_of_message);
+    let event = match events::event(rule).filter(|_| examines_message) {
+        Some((EventOf::Message, name)) => events::bit(name, awaited)?,
+        Some(_) => {
+            let why = "it asks for an event of packets or segments, and examines a message";
+            return Err(why.to_owned());
+        }
+        None => 0,
+    };
     if reads_hosts && writes_connection {
         let why = "it asks for a bit of a host, and changes its connection's state by the answer";
+        return Err(why.to_owned());
+    }
+    let of_sets: Vec<SetAction> = uses_of_sets(rule).collect();
+    let reads_sets = of_sets
+        .iter()
+        .any(|one| matches!(one, SetAction::In | SetAction::NotIn));
+    if reads_sets && (writes_connection || rule.action == Action::Pass) {
+        let why = "it asks for a set that rules write, and lets pass or changes its connection's \
+            state by the answer";
         return Err(why.to_owned());
     }
     let mut bits = |name: &str| -> Result<u64, String> {
@@ -341,10 +395,24 @@ fn prepare(number: usize, rule: &Rule, apps: &mut Vec<String>) -> Result<Compile
     Ok(Compiled {
         number: u32::try_from(number).unwrap_or(u32::MAX),
         kind: kind(rule),
-        direction: rule.flow.to_server.or_else(|| of_buffers.next()),
+        direction: match rule.header.transactional {
+            true => None,
+            false => rule.flow.to_server.or_else(|| of_buffers.next()),
+        },
+        event,
+        uses_sets: !of_sets.is_empty(),
         inspections,
         apps: spoken,
         not_apps,
+    })
+}
+
+/// What a rule asks of sets that rules write, or does to them.
+pub(crate) fn uses_of_sets(rule: &Rule) -> impl Iterator<Item = SetAction> {
+    let terms = rule.inspections.iter().flat_map(|one| &one.terms);
+    terms.filter_map(|term| match term {
+        Term::Written(_, action) => Some(*action),
+        _ => None,
     })
 }
 
@@ -365,13 +433,14 @@ fn kind(rule: &Rule) -> Kind {
             BufferSource::Payload | BufferSource::Header(_) | BufferSource::Address { .. }
         )
     };
-    if events::event(rule).is_some() {
+    let examines_message = rule.inspections.iter().any(is_message);
+    if events::event(rule).is_some() && !examines_message {
         return Kind {
             events: true,
             ..Kind::default()
         };
     }
-    if rule.inspections.iter().any(is_message) {
+    if examines_message {
         return Kind {
             messages: true,
             ..Kind::default()

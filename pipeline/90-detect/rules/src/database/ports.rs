@@ -166,6 +166,7 @@ mod tests {
                 destination: Arc::new(AddressSet::any()),
                 destination_ports: Arc::new(PortSet::range(low, low + 99).unwrap()),
                 both_ways: false,
+                transactional: false,
             };
             left += usize::from(!sorted.add(rule.into(), &header, &()));
         }

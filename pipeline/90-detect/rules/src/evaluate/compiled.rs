@@ -1,8 +1,9 @@
 //! Terms in the form in which they are evaluated.
 
+use flowpin_record::SetAction;
 use flowpin_rule::{
-    ByteJump, ByteMath, ByteTest, Content, Extract, IsDataAt, Lookup, NumberCheck, Operand, Pcre,
-    Term,
+    ByteJump, ByteMath, ByteTest, Content, EntropyCheck, Extract, IsDataAt, Lookup, NumberCheck,
+    Operand, Pcre, Term,
 };
 use memchr::memmem::Finder;
 use pcre2::bytes::{Regex, RegexBuilder};
@@ -20,6 +21,8 @@ pub(crate) enum CompiledTerm {
     Size(NumberCheck),
     Number(NumberCheck),
     In(Lookup),
+    Written(u16, SetAction),
+    Entropy(EntropyCheck),
     Base64(CompiledBase64),
 }
 
@@ -90,6 +93,8 @@ pub(crate) fn compile(terms: &[Term]) -> Result<Vec<CompiledTerm>, String> {
             Term::Size(check) => CompiledTerm::Size(*check),
             Term::Number(check) => CompiledTerm::Number(*check),
             Term::In(lookup) => CompiledTerm::In(lookup.clone()),
+            Term::Written(set, action) => CompiledTerm::Written(*set, *action),
+            Term::Entropy(check) => CompiledTerm::Entropy(*check),
             Term::Base64(decode) => CompiledTerm::Base64(CompiledBase64 {
                 bytes: decode.bytes,
                 offset: decode.offset,
@@ -111,7 +116,9 @@ fn is_relative(term: &Term) -> bool {
         Term::Extract(extract) => extract.width.relative,
         Term::Math(math) => math.width.relative,
         Term::IsDataAt(check) => check.relative,
-        Term::Size(_) | Term::Number(_) | Term::In(_) => false,
+        Term::Size(_) | Term::Number(_) | Term::In(_) | Term::Written(..) | Term::Entropy(_) => {
+            false
+        }
         Term::Base64(decode) => decode.relative,
     }
 }

@@ -94,6 +94,17 @@ fn from(
             number.filter(|number| check.holds(*number)).map(|_| at)
         }
         CompiledTerm::In(lookup) => lookup.holds(bytes).then_some(at),
+        // Decided in the order of keys.
+        CompiledTerm::Written(..) => Some(at),
+        CompiledTerm::Entropy(check) => {
+            let part = bytes.get(check.offset as usize..).unwrap_or_default();
+            let most = match check.bytes {
+                0 => part.len(),
+                bytes => bytes as usize,
+            };
+            let part = part.get(..most).unwrap_or(part);
+            check.holds(entropy(part)).then_some(at)
+        }
         CompiledTerm::Size(check) => check.holds(bytes.len() as u64).then_some(at),
         CompiledTerm::Base64(decode) => {
             let place = if decode.relative { at } else { 0 };
@@ -108,6 +119,24 @@ fn from(
         }
     };
     next.is_some_and(|at| from(rest, bytes, at, variables, steps))
+}
+
+/// How evenly bytes are distributed: Shannon's entropy, in bits a byte.
+fn entropy(bytes: &[u8]) -> f64 {
+    let mut counts = [0_u64; 256];
+    for &byte in bytes {
+        if let Some(count) = counts.get_mut(usize::from(byte)) {
+            *count += 1;
+        }
+    }
+    let all = bytes.len() as f64;
+    let parts = counts.iter().filter(|&&count| count > 0);
+    parts
+        .map(|&count| {
+            let share = count as f64 / all;
+            -share * share.log2()
+        })
+        .sum()
 }
 
 fn from_content(

@@ -205,3 +205,12 @@ fn what_takes_too_long_is_given_up() {
     ));
     assert!(steps.is_exceeded);
 }
+
+/// Shannon's entropy: none of equal bytes, eight bits of all bytes.
+#[test]
+fn entropy_tells_how_even_bytes_are() {
+    let all: Vec<u8> = (0..=255).collect();
+    assert!((super::entropy(&all) - 8.0).abs() < 1e-9);
+    assert!(super::entropy(b"aaaa").abs() < 1e-9 && super::entropy(b"").abs() < 1e-9);
+    assert!((super::entropy(b"aabb") - 1.0).abs() < 1e-9);
+}

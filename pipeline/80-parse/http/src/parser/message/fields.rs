@@ -10,7 +10,7 @@ use crate::syntax::{
 };
 use flowpin_mime::parameter;
 use flowpin_record::MessageSink;
-use memchr::memchr;
+use memchr::{memchr, memchr2};
 
 impl<S: MessageSink> Turn<'_, S> {
     /// One field: its line, the position of its colon, and whether it may contain control bytes.
@@ -45,10 +45,32 @@ impl<S: MessageSink> Turn<'_, S> {
             self.tell_bytes(line);
             if is_blank(line) {
                 self.report(Anomaly::HeadEndOdd);
+                self.maybe_over();
             }
+            self.continued(line);
             return self.report(Anomaly::ColonMissing);
         };
         self.odd_field(name, after.get(1..).unwrap_or_default());
+    }
+
+    /// Some receivers fold a line that begins with a NUL byte: the coding of a field without a
+    /// value before it counts if the body is coded so.
+    fn continued(&mut self, line: &[u8]) {
+        let open = core::mem::take(&mut self.mine.framing.open);
+        let Some(value) = line.strip_prefix(b"\0") else {
+            return;
+        };
+        let value = trimmed(value);
+        match open {
+            Some(Field::TransferEncoding) => {
+                let found = coding(value);
+                self.mine.framing.disguised |= found.chunked || found.disguised;
+            }
+            Some(Field::ContentEncoding) => {
+                self.mine.framing.encodings.content.add_content(value);
+            }
+            _ => {}
+        }
     }
 
     fn maybe_known(&mut self, name: &[u8], value: &[u8]) {
@@ -111,13 +133,15 @@ impl<S: MessageSink> Turn<'_, S> {
         }
     }
 
-    /// Some receivers end a line at a carriage return alone: codings of the body that stand behind
-    /// one count if the body is coded so.
+    /// Some receivers end a line at a carriage return alone, or take a folded line that has a colon
+    /// for a field: codings of the body that stand there count if the body is coded so.
     pub(crate) fn hidden_fields(&mut self, line: &[u8]) {
-        if memchr(b'\r', line).is_none() {
+        if memchr2(b'\r', b'\n', line).is_none() {
             return;
         }
-        for part in line.split(|&byte| byte == b'\r').skip(1) {
+        let is_end = |byte: &u8| matches!(byte, b'\r' | b'\n');
+        for part in line.split(is_end).skip(1) {
+            let part = trimmed(part);
             let colon = memchr(b':', part);
             let Some((name, value)) = colon.and_then(|at| part.split_at_checked(at)) else {
                 continue;
@@ -146,6 +170,9 @@ impl<S: MessageSink> Turn<'_, S> {
                 self.report(Anomaly::TrailerForbidden);
             }
             return;
+        }
+        if value.is_empty() {
+            self.mine.framing.open = Some(field);
         }
         match field {
             Field::ContentLength => self.content_length(value),

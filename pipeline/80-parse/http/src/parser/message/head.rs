@@ -71,6 +71,9 @@ impl<S: MessageSink> Turn<'_, S> {
                 self.field(text, line.stop.wrapping_sub(line.start), line.odd);
             } else {
                 self.odd_line(text);
+                if self.mine.phase == Phase::MaybeOver {
+                    return rest(&lines);
+                }
             }
         }
     }
@@ -207,7 +210,15 @@ impl<S: MessageSink> Turn<'_, S> {
             if line.split(|&byte| byte == b'\n').skip(1).any(is_blank) {
                 self.report(Anomaly::HeadEndOdd);
             }
+            self.hidden_fields(line);
+            let last = line.rsplit(|&byte| byte == b'\n').next();
+            let ends_blank = last.is_some_and(is_blank);
             unfold(line);
+            self.odd_line(line);
+            if ends_blank {
+                self.maybe_over();
+            }
+            return;
         }
         self.odd_line(line);
     }

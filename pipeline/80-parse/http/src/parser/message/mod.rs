@@ -5,5 +5,6 @@ mod fold;
 mod framing;
 mod head;
 mod keep;
+mod over;
 mod request;
 mod response;

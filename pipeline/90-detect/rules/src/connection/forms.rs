@@ -1,0 +1,98 @@
+//! The files of a form (RFC 7578) that a request carries: each is a file of its own to rules.
+
+use super::http::Field;
+use flowpin_mime::{Multipart, Parts, field, parameter};
+
+/// A part of a form that gives a file's name.
+#[derive(Debug, Default)]
+pub(super) struct FormFile {
+    pub(super) name: Vec<u8>,
+    pub(super) content: Vec<u8>,
+    /// Whether its end is there: else its length is not known.
+    pub(super) is_whole: bool,
+}
+
+/// The files of a body, by the fields of its request.
+pub(super) fn files(fields: &[Field<'_>], body: &[u8]) -> Vec<FormFile> {
+    let is_type = |name: &[u8]| name.eq_ignore_ascii_case(b"content-type");
+    let media_type = fields.iter().find(|(name, _)| is_type(name));
+    let Some(media_type) = media_type.map(|(_, value)| value.trim_ascii()) else {
+        return Vec::new();
+    };
+    let kind = media_type.get(..FORM.len());
+    if body.is_empty() || !kind.is_some_and(|kind| kind.eq_ignore_ascii_case(FORM)) {
+        return Vec::new();
+    }
+    let boundary = parameter(media_type, b"boundary").plain_first();
+    let Some(mut form) = boundary.and_then(|boundary| Multipart::new(&boundary)) else {
+        return Vec::new();
+    };
+    let mut found = Found::default();
+    form.feed(body, &mut found);
+    form.finish(&mut found);
+    found.files
+}
+
+#[derive(Default)]
+struct Found {
+    files: Vec<FormFile>,
+    is_file: bool,
+}
+
+impl Parts for Found {
+    fn head(&mut self, head: &[u8]) {
+        self.is_file = false;
+        let Some(disposition) = field(head, b"content-disposition") else {
+            return;
+        };
+        let name = parameter(&disposition, b"filename").plain_first();
+        let name = name.filter(|name| !name.is_empty() && self.files.len() < FILES_MAX);
+        if let Some(name) = name {
+            self.is_file = true;
+            self.files.push(FormFile {
+                name: name.into_owned(),
+                ..FormFile::default()
+            });
+        }
+    }
+
+    fn content(&mut self, bytes: &[u8]) {
+        if let Some(file) = self.files.last_mut().filter(|_| self.is_file) {
+            file.content.extend_from_slice(bytes);
+        }
+    }
+
+    fn over(&mut self, is_whole: bool) {
+        if let Some(file) = self.files.last_mut().filter(|_| self.is_file) {
+            file.is_whole = is_whole;
+        }
+        self.is_file = false;
+    }
+}
+
+const FORM: &[u8] = b"multipart/form-data";
+/// As many as have records.
+const FILES_MAX: usize = 64;
+
+#[cfg(test)]
+mod tests {
+    use super::files;
+
+    /// Only parts with a file's name are files, and one that the body cuts has no known length.
+    #[test]
+    fn forms_have_files_of_their_own() {
+        let body = b"--x\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nno file\r\n--x\r\n\
+            Content-Disposition: form-data; name=\"b\"; filename=\"b.txt\"\r\n\r\nbytes\r\n--x\r\n\
+            Content-Disposition: form-data; filename=\"c.txt\"\r\n\r\ncut";
+        let fields: &[(&[u8], &[u8])] = &[(b"Content-Type", b" multipart/form-data; boundary=x")];
+        let found = files(fields, body);
+        let told: Vec<_> = found
+            .iter()
+            .map(|one| (&one.name[..], &one.content[..], one.is_whole))
+            .collect();
+        let expected: [(&[u8], &[u8], bool); 2] =
+            [(b"b.txt", b"bytes", true), (b"c.txt", b"cut", false)];
+        assert_eq!(told, expected);
+        assert!(files(&[], body).is_empty());
+    }
+}
