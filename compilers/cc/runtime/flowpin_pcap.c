@@ -60,6 +60,22 @@ pcap_t *flowpin_pcap_fopen_offline(FILE *file, char *error) {
   return opened(worker, pcap_fopen_offline(file, error), error);
 }
 
+pcap_t *flowpin_pcap_open_offline_with_tstamp_precision(const char *path, unsigned precision,
+                                                         char *error) {
+  struct flowpin_worker *worker = opening();
+  if (!worker) return pcap_open_offline_with_tstamp_precision(path, precision, error);
+  if (worker->number > 0) return opened_by_first(worker, error);
+  return opened(worker, pcap_open_offline_with_tstamp_precision(path, precision, error), error);
+}
+
+pcap_t *flowpin_pcap_fopen_offline_with_tstamp_precision(FILE *file, unsigned precision,
+                                                          char *error) {
+  struct flowpin_worker *worker = opening();
+  if (!worker) return pcap_fopen_offline_with_tstamp_precision(file, precision, error);
+  if (worker->number > 0) return opened_by_first(worker, error);
+  return opened(worker, pcap_fopen_offline_with_tstamp_precision(file, precision, error), error);
+}
+
 pcap_t *flowpin_pcap_open_live(const char *device, int length, int is_promiscuous, int wait_ms,
                                char *error) {
   struct flowpin_worker *worker = opening();

@@ -66,10 +66,6 @@ impl Files {
         })
     }
 
-    pub(super) fn path(&self, file: FileId) -> Option<&Path> {
-        self.files.get(file).map(|file| file.path.as_path())
-    }
-
     pub(super) fn finish(self) -> (PathBuf, Vec<SourceFile>) {
         (self.root, self.files)
     }
