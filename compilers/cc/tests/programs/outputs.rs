@@ -109,6 +109,10 @@ fn one_call_brings_all_packets_of_a_file() {
     assert!(expected.len() > 1000, "{} packets", expected.len());
     for ways in ["1", "2", "3"] {
         assert_eq!(said(ways, None), expected, "{ways} ways");
-        assert_eq!(said(ways, Some("counted")), expected, "{ways} ways, counted");
+        assert_eq!(
+            said(ways, Some("counted")),
+            expected,
+            "{ways} ways, counted"
+        );
     }
 }
