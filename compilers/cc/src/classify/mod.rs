@@ -155,7 +155,7 @@ fn has_timer(model: &Model) -> bool {
 /// Functions that signals call.
 fn handlers(model: &Model) -> HashSet<FunctionId> {
     let to_signal = |sink: &Sink| match sink {
-        Sink::Argument { function, .. } => function == "signal" || function == "bsd_signal",
+        Sink::Argument { function, .. } => INSTALL.contains(&function.as_str()),
         _ => false,
     };
     // By way of a function of the program's own.
@@ -176,7 +176,7 @@ fn handlers(model: &Model) -> HashSet<FunctionId> {
         let mut callees = model.calls.iter().map(|call| call.callee);
         callees.any(|id| model.function(id).name == name)
     };
-    if calls("sigaction") || calls("signal") {
+    if calls("sigaction") || INSTALL.iter().any(|name| calls(name)) {
         // The structure's field is the library's: what is stored while it is called may be it.
         let stored = model.addresses.iter().filter(|taken| {
             let is_it = taken.sink == Sink::Stored && calls("sigaction");
@@ -187,6 +187,9 @@ fn handlers(model: &Model) -> HashSet<FunctionId> {
     }
     found
 }
+
+/// Functions that make one of the program's own a signal's handler.
+const INSTALL: &[&str] = &["signal", "bsd_signal", "sysv_signal", "sigset"];
 
 /// `void handler(int)`, or with the information that `SA_SIGINFO` asks for.
 fn takes_signal(parameters: &[String]) -> bool {
