@@ -66,7 +66,10 @@ fn parameters(
     };
     let at = |offset: usize| Place { offset, ..place };
     match lex::inside(text, open) {
-        Inside::Nothing if !declaration.is_definition && declaration.is_unprototyped => {}
+        Inside::Nothing
+            if !declaration.is_definition
+                && declaration.is_unprototyped
+                && !takes_nothing(model, id) => {}
         Inside::Nothing => edits.insert(model, at(open), Slot::Argument, PARAMETER),
         Inside::Void(start, end) => edits.replace(model, at(start), end - start, PARAMETER),
         Inside::Something => {
@@ -84,6 +87,14 @@ fn parameters(
             edits.insert(model, at(open), Slot::Argument, &parameter);
         }
     }
+}
+
+/// Whether a function has no parameters, and all calls know it: then `f()` may become a prototype.
+fn takes_nothing(model: &Model, id: FunctionId) -> bool {
+    let mut calls = model.calls.iter().filter(|call| call.callee == id);
+    let function = model.function(id);
+    let has_none = function.body.is_some() && function.parameters.is_empty();
+    has_none && !function.is_variadic && calls.all(|call| call.argument_count == 0)
 }
 
 /// Of a definition with names in parentheses and their types after them (C89): the `)`. A body may
