@@ -1,4 +1,4 @@
-/* Names of hosts, services, protocols, users: what is found is each core's until its next question. */
+/* Names of hosts, services, protocols, users: an answer is the core's until it asks again. */
 #define _GNU_SOURCE
 #include "flowpin_core.h"
 

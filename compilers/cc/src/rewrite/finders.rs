@@ -1,6 +1,6 @@
 //! Functions that find the context of their core themselves, because no parameter can be added: a
-//! callback cannot pass on any number of arguments, a declaration by a type's name has no list, what
-//! a macro makes up has no place in the text, and attributes may give numbers of parameters.
+//! callback cannot pass on any number of arguments, a declaration by a type's name has no list,
+//! what a macro makes up has no place in the text, and attributes may give numbers of parameters.
 //!
 //! They keep their type, so that calls by name and through pointers stay as they are.
 

@@ -12,7 +12,8 @@ static void done(void) {
   if (capture) pcap_close(capture);
 }
 
-static void handle(unsigned char *user, const struct pcap_pkthdr *header, const unsigned char *data) {
+static void handle(unsigned char *user, const struct pcap_pkthdr *header,
+                   const unsigned char *data) {
   (void)user, (void)data;
   assert(is_open);
   if (header->len > longest) longest = header->len;
