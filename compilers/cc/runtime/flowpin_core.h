@@ -98,6 +98,11 @@ void flowpin_note_descriptors(struct flowpin_worker *worker);
 enum flowpin_mark { FLOWPIN_AT_PACKETS, FLOWPIN_AT_END, FLOWPIN_AT_ONCE };
 void flowpin_mark(struct flowpin_worker *worker, enum flowpin_mark mark);
 int flowpin_merge(struct flowpin_worker *workers, int count);
+/* The end of a core by the program's own will: its functions for that run first. */
+void flowpin_leave(int code) __attribute__((noreturn));
+/* What a core has asked for, and has been told about hosts and services, goes with it. */
+void flowpin_forget_requests(void);
+void flowpin_forget_names(void);
 void flowpin_die(const char *what) __attribute__((noreturn));
 
 #endif

@@ -65,7 +65,7 @@ int flowpin_daemon(int keeps_directory, int keeps_output) {
 
 void flowpin_exit(int code) {
   if (!flowpin_worker) exit(code);
-  flowpin_finish(code);
+  flowpin_leave(code);
 }
 
 /* What is to be merged is merged: only what streams of the C library hold back is lost. */

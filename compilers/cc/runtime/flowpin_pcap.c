@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* The first core opens the capture, for all; the others know of it what a program asks first. */
-static int first_link_type, first_snap_length, first_precision, first_failed;
+static int first_link_type, first_snap_length, first_precision, first_failed, first_is_file;
 static char first_error[PCAP_ERRBUF_SIZE];
 
 static struct flowpin_worker *opening(void) {
@@ -26,6 +26,7 @@ static pcap_t *opened(struct flowpin_worker *worker, pcap_t *capture, const char
     first_link_type = pcap_datalink(capture);
     first_snap_length = pcap_snapshot(capture);
     first_precision = pcap_get_tstamp_precision(capture);
+    first_is_file = pcap_file(capture) != 0;
     flowpin_source_opened(capture);
   } else {
     memcpy(first_error, error, sizeof first_error);
@@ -58,6 +59,22 @@ pcap_t *flowpin_pcap_fopen_offline(FILE *file, char *error) {
   if (!worker) return pcap_fopen_offline(file, error);
   if (worker->number > 0) return opened_by_first(worker, error);
   return opened(worker, pcap_fopen_offline(file, error), error);
+}
+
+pcap_t *flowpin_pcap_open_offline_with_tstamp_precision(const char *path, unsigned precision,
+                                                         char *error) {
+  struct flowpin_worker *worker = opening();
+  if (!worker) return pcap_open_offline_with_tstamp_precision(path, precision, error);
+  if (worker->number > 0) return opened_by_first(worker, error);
+  return opened(worker, pcap_open_offline_with_tstamp_precision(path, precision, error), error);
+}
+
+pcap_t *flowpin_pcap_fopen_offline_with_tstamp_precision(FILE *file, unsigned precision,
+                                                          char *error) {
+  struct flowpin_worker *worker = opening();
+  if (!worker) return pcap_fopen_offline_with_tstamp_precision(file, precision, error);
+  if (worker->number > 0) return opened_by_first(worker, error);
+  return opened(worker, pcap_fopen_offline_with_tstamp_precision(file, precision, error), error);
 }
 
 pcap_t *flowpin_pcap_open_live(const char *device, int length, int is_promiscuous, int wait_ms,
@@ -225,7 +242,9 @@ int flowpin_pcap_dispatch(pcap_t *capture, int count, pcap_handler handler, unsi
   int done = 0, is_end = 0;
   struct flowpin_element *element;
   worker->stops = 0;
-  while ((count <= 0 || done < count) && (element = next(worker, done == 0, &is_end))) {
+  /* Of a file, what is asked for comes at once: all of it, if no count is given. */
+  while ((count <= 0 || done < count) &&
+         (element = next(worker, done == 0 || first_is_file, &is_end))) {
     handler(user, &element->header, (unsigned char *)(element + 1));
     done++;
     if (worker->stops) {

@@ -169,6 +169,8 @@ void flowpin_finish(int code) {
     pthread_mutex_unlock(&lock);
   }
   tell_end(worker);
+  flowpin_forget_requests();
+  flowpin_forget_names();
   for (int input = 0; input < worker->input_count; input++)
     flowpin_ring_abandon(worker->inputs[input]);
   pthread_mutex_lock(&lock);
@@ -230,7 +232,7 @@ static void *run_worker(void *given) {
   optind = 1;
   if (flowpin_program.set_once) flowpin_program.set_once(1);
   flowpin_note_descriptors(worker);
-  flowpin_finish(flowpin_program.start(self, worker->argc, worker->argv));
+  flowpin_leave(flowpin_program.start(self, worker->argc, worker->argv));
 }
 
 /* Each core may change its arguments. */

@@ -292,9 +292,14 @@ fn is_array(canonical: CXType) -> bool {
 fn describe(given: CXType) -> TypeInfo {
     let canonical = ask!(clang_getCanonicalType, given);
     let mut element = canonical;
+    // libclang moves an array's qualifiers from its elements to the array.
+    let mut is_const = ask!(clang_isConstQualifiedType, element) != 0;
+    let mut is_volatile = ask!(clang_isVolatileQualifiedType, element) != 0;
     while is_array(element) {
         let inner = ask!(clang_getArrayElementType, element);
         element = ask!(clang_getCanonicalType, inner);
+        is_const |= ask!(clang_isConstQualifiedType, element) != 0;
+        is_volatile |= ask!(clang_isVolatileQualifiedType, element) != 0;
     }
     let known = |size: i64| u64::try_from(size).unwrap_or(0);
     TypeInfo {
@@ -302,8 +307,8 @@ fn describe(given: CXType) -> TypeInfo {
         canonical: owned(ask!(clang_getTypeSpelling, canonical)),
         size: known(ask!(clang_Type_getSizeOf, canonical)),
         align: known(ask!(clang_Type_getAlignOf, canonical)),
-        is_const: ask!(clang_isConstQualifiedType, element) != 0,
-        is_volatile: ask!(clang_isVolatileQualifiedType, element) != 0,
+        is_const,
+        is_volatile,
         is_array: is_array(canonical),
         is_pointer: canonical.kind == CXType_Pointer,
         is_unprototyped: canonical.kind == CXType_FunctionNoProto,

@@ -1,14 +1,15 @@
 //! Numbers that are counted while packets come: event counters, which become sums, and numbers of
 //! packets, which no core knows.
 
-use super::library::{formats, only_reads, same_for_same};
+use super::library::{formats, only_reads, same_for_same, takes_lists};
 use super::order::{Order, has_packets};
 use super::{Decision, Verdict};
 use crate::clang::Element;
 use crate::model::{
-    Access, GlobalId, Model, Place, Reference, Scope, Sink, Statement, StatementKind, Texts,
+    Access, FunctionId, GlobalId, Model, Place, Reference, Scope, Sink, Statement, StatementKind,
+    Texts,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 /// A number that is counted while packets come.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,6 +45,7 @@ pub(crate) fn counters(model: &Model, texts: &Texts, decisions: &[Decision]) -> 
         model,
         order: &order,
         decisions,
+        own: own_formatters(model),
     };
     let mut found: Vec<Counter> = Vec::new();
     let mut waiting: BTreeMap<GlobalId, Vec<&Reference>> = BTreeMap::new();
@@ -92,6 +94,7 @@ pub(crate) fn counters(model: &Model, texts: &Texts, decisions: &[Decision]) -> 
 /// that changed meanwhile (`while (pcap_next_ex(…) > 0) count++;`).
 pub(crate) fn said_locals(model: &Model) -> Vec<Place> {
     let order = Order::of(model);
+    let own = own_formatters(model);
     let is_apart = |one: &crate::model::LocalUse| {
         order.is_before(model, one.function, one.place)
             || order.is_after(model, one.function, one.place)
@@ -108,7 +111,7 @@ pub(crate) fn said_locals(model: &Model) -> Vec<Place> {
             changed.contains(&(one.function, one.declared))
                 && order.is_after(model, one.function, one.place)
                 && one.access == Access::Read
-                && is_said(model, Some(one.function), one.place)
+                && is_said(model, &own, Some(one.function), one.place)
         })
         .map(|one| one.place)
         .collect();
@@ -118,22 +121,50 @@ pub(crate) fn said_locals(model: &Model) -> Vec<Place> {
 }
 
 /// Whether a place is in the arguments of a function that puts them into text.
-fn is_said(model: &Model, inside: Option<usize>, place: Place) -> bool {
+fn is_said(model: &Model, own: &HashSet<FunctionId>, inside: Option<usize>, place: Place) -> bool {
     model.calls.iter().any(|call| {
         let at = call.name.expanded;
         let callee = model.function(call.callee);
+        let is_library = callee.body.is_none() && formats(&callee.name);
         call.caller == inside
             && at.file == place.file
             && (at.offset..call.end).contains(&place.offset)
-            && callee.body.is_none()
-            && formats(&callee.name)
+            && (is_library || own.contains(&call.callee))
     })
+}
+
+/// The program's own functions that pass on any number of arguments to what puts them into text.
+fn own_formatters(model: &Model) -> HashSet<FunctionId> {
+    let takes_list = |id: FunctionId| {
+        let mut types = model.function(id).parameters.iter();
+        types.any(|ty| ty.contains("va_list"))
+    };
+    let is_candidate = |id: FunctionId| {
+        let function = model.function(id);
+        function.body.is_some() && (function.is_variadic || takes_list(id))
+    };
+    let mut found: HashSet<FunctionId> = HashSet::new();
+    loop {
+        let more = model.calls.iter().find_map(|call| {
+            let caller = call.caller.filter(|id| is_candidate(*id))?;
+            let name = model.function(call.callee).name.as_str();
+            let formats =
+                takes_lists(name) || found.contains(&call.callee) && takes_list(call.callee);
+            (formats && !found.contains(&caller)).then_some(caller)
+        });
+        match more {
+            Some(caller) => found.insert(caller),
+            None => return found,
+        };
+    }
 }
 
 struct Look<'a> {
     model: &'a Model,
     order: &'a Order,
     decisions: &'a [Decision],
+    /// The program's own functions that put arguments into text.
+    own: HashSet<FunctionId>,
 }
 
 impl<'a> Look<'a> {
@@ -157,7 +188,8 @@ impl<'a> Look<'a> {
         // What is set to a value while packets come belongs to what is worked on.
         let is_set = |one: &&Reference| matches!(one.access, Access::Write | Access::Address);
         if !is_updated || running.iter().any(is_set) {
-            return self.left_over(&uses).map(Err);
+            let taken_back = self.taken_back(&running);
+            return taken_back.or_else(|| self.left_over(&uses)).map(Err);
         }
         let mut used = running.iter().filter(|one| !one.is_counted);
         if let Some(first) = used.clone().next() {
@@ -177,6 +209,22 @@ impl<'a> Look<'a> {
             Some(why) => Err(Fate::Apart(first, why)),
             None => Ok(after),
         })
+    }
+
+    /// What one function counts, and another sets back: it is no part of what is worked on.
+    fn taken_back(&self, running: &[&Reference]) -> Option<Fate> {
+        let sets = |inside: Option<FunctionId>| {
+            let mut sets = running.iter().filter(|one| one.access == Access::Write);
+            sets.any(|one| one.inside == inside)
+        };
+        let is_only_set = running.iter().all(|one| one.access != Access::Address);
+        let mut counts = running.iter().filter(|one| one.access == Access::Update);
+        let is_counted = counts.all(|one| one.is_counted && !sets(one.inside));
+        let said = running
+            .iter()
+            .find(|one| self.is_said(one) && !sets(one.inside))?;
+        (is_only_set && is_counted && running.iter().any(|one| one.is_counted))
+            .then_some(Fate::Used(said.site.expanded))
     }
 
     /// What is more than counted, and said once packets have ended: of each core, its own.
@@ -228,7 +276,7 @@ impl<'a> Look<'a> {
 
     /// Whether a use is an argument of a function that puts it into text.
     fn is_said(&self, one: &Reference) -> bool {
-        is_said(self.model, one.inside, one.site.expanded)
+        is_said(self.model, &self.own, one.inside, one.site.expanded)
     }
 
     /// The statement that reads a sum, if one core may run it for all.

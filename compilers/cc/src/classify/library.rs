@@ -23,6 +23,22 @@ pub(crate) fn formats(name: &str) -> bool {
     says(name) || matches!(name, "sprintf" | "snprintf" | "asprintf")
 }
 
+/// Whether it puts a list of arguments into text.
+pub(crate) fn takes_lists(name: &str) -> bool {
+    const TAKE_LISTS: &[&str] = &[
+        "vprintf",
+        "vfprintf",
+        "vdprintf",
+        "vsprintf",
+        "vsnprintf",
+        "vasprintf",
+        "vsyslog",
+        "vwarn",
+        "vwarnx",
+    ];
+    TAKE_LISTS.contains(&name)
+}
+
 const SAYS: &[&str] = &[
     "printf", "fprintf", "dprintf", "puts", "fputs", "putchar", "fputc", "putc", "fwrite",
     "perror", "syslog", "warn", "warnx", "write",

@@ -14,7 +14,7 @@ pub(crate) use library::{only_reads, same_for_same};
 pub(crate) use order::{Order, has_packets};
 pub(crate) use set_once::set_once;
 
-use crate::model::{Access, FunctionId, GlobalId, Model, Sink};
+use crate::model::{Access, FunctionId, GlobalId, Model, Reference, Sink};
 use serde::Serialize;
 use std::collections::HashSet;
 
@@ -106,11 +106,13 @@ fn decide_one(
     if global.ty.is_const {
         return decision(Verdict::Shared, "constant");
     }
-    let is_flag = global.ty.is_volatile
-        && uses
-            .iter()
-            .any(|one| one.inside.is_some_and(|inside| handlers.contains(&inside)));
-    if is_flag {
+    let by_handler = |one: &&Reference| one.inside.is_some_and(|inside| handlers.contains(&inside));
+    // Each core has a timer: what its handler sets, and the program takes back, is the core's.
+    let is_of_timer = has_timer(model)
+        && uses.iter().any(|one| {
+            one.access.may_write() && !by_handler(one) && !order.uses_before(model, one)
+        });
+    if global.ty.is_volatile && uses.iter().any(by_handler) && !is_of_timer {
         return decision(
             Verdict::SignalFlag,
             "volatile, and used by a signal's handler",
@@ -141,10 +143,27 @@ fn decide_one(
     }
 }
 
+/// Whether the program asks for a signal when time has passed.
+fn has_timer(model: &Model) -> bool {
+    let mut names = model
+        .calls
+        .iter()
+        .map(|call| &model.function(call.callee).name);
+    names.any(|name| matches!(name.as_str(), "alarm" | "ualarm" | "setitimer"))
+}
+
 /// Functions that signals call.
 fn handlers(model: &Model) -> HashSet<FunctionId> {
     let to_signal = |sink: &Sink| match sink {
-        Sink::Argument { function, .. } => function == "signal" || function == "bsd_signal",
+        Sink::Argument { function, .. } => INSTALL.contains(&function.as_str()),
+        _ => false,
+    };
+    // By way of a function of the program's own.
+    let is_passed_on = |sink: &Sink| match sink {
+        Sink::Argument { function, .. } => model
+            .functions
+            .iter()
+            .any(|one| one.body.is_some() && one.name == *function),
         _ => false,
     };
     let mut found: HashSet<FunctionId> = model
@@ -153,19 +172,24 @@ fn handlers(model: &Model) -> HashSet<FunctionId> {
         .filter(|taken| to_signal(&taken.sink))
         .map(|taken| taken.function)
         .collect();
-    let calls_sigaction = model
-        .calls
-        .iter()
-        .any(|call| model.function(call.callee).name == "sigaction");
-    if calls_sigaction {
+    let calls = |name: &str| {
+        let mut callees = model.calls.iter().map(|call| call.callee);
+        callees.any(|id| model.function(id).name == name)
+    };
+    if calls("sigaction") || INSTALL.iter().any(|name| calls(name)) {
         // The structure's field is the library's: what is stored while it is called may be it.
         let stored = model.addresses.iter().filter(|taken| {
-            taken.sink == Sink::Stored && takes_signal(&model.function(taken.function).parameters)
+            let is_it = taken.sink == Sink::Stored && calls("sigaction");
+            let takes_signal = takes_signal(&model.function(taken.function).parameters);
+            (is_it || is_passed_on(&taken.sink)) && takes_signal
         });
         found.extend(stored.map(|taken| taken.function));
     }
     found
 }
+
+/// Functions that make one of the program's own a signal's handler.
+const INSTALL: &[&str] = &["signal", "bsd_signal", "sysv_signal", "sigset"];
 
 /// `void handler(int)`, or with the information that `SA_SIGINFO` asks for.
 fn takes_signal(parameters: &[String]) -> bool {

@@ -2,11 +2,12 @@
 
 use super::Collector;
 use super::flow::Node;
-use crate::clang::{Cursor, Linkage, kind};
+use crate::clang::{Cursor, Linkage, RawPlace, kind};
 use crate::model::{
     Body, Function, FunctionDeclaration, FunctionId, Global, GlobalDeclaration, GlobalId, Passed,
     Place, Scope,
 };
+use std::rc::Rc;
 
 impl Collector {
     /// A variable at file scope, or a static or extern one inside `function`; walks its
@@ -95,6 +96,7 @@ impl Collector {
             place,
             is_defined: false,
             declarations: Vec::new(),
+            number: self.number,
             ty: cursor.type_info(),
             is_thread_local: cursor.is_thread_local(),
             initialiser: None,
@@ -143,10 +145,33 @@ impl Collector {
     /// An attribute's text.
     fn attribute(&mut self, cursor: Cursor<'_>) -> Option<String> {
         let (start, end) = cursor.extent()?;
-        let file = self.files.place(&start)?.file;
-        let text = std::fs::read(self.files.path(file)?).ok()?;
+        let text = self.text(&start)?;
         let text = text.get(start.offset as usize..end.offset as usize)?;
         Some(String::from_utf8_lossy(text).into_owned())
+    }
+
+    /// Whether an attribute, which may come out of a macro, gives numbers of parameters.
+    fn numbers_parameters(&mut self, cursor: Cursor<'_>) -> bool {
+        let Some((start, _)) = cursor.spelled_extent() else {
+            return false;
+        };
+        let text = self.text(&start).unwrap_or_default();
+        let rest = text.get(start.offset as usize..).unwrap_or_default();
+        let is_word = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';
+        let len = rest.iter().take_while(is_word).count();
+        let word = String::from_utf8_lossy(rest.get(..len).unwrap_or_default());
+        NUMBERING.contains(&word.trim_matches('_'))
+    }
+
+    /// The bytes of a file, of the program or not.
+    fn text(&mut self, place: &RawPlace) -> Option<Rc<[u8]>> {
+        let path = self.files.directory.join(&place.file);
+        if let Some(known) = self.attributed.get(&path) {
+            return Some(known.clone());
+        }
+        let text: Rc<[u8]> = std::fs::read(&path).ok()?.into();
+        self.attributed.insert(path, text.clone());
+        Some(text)
     }
 
     /// A function's declaration; walks its body, once.
@@ -169,7 +194,10 @@ impl Collector {
         for child in cursor.children() {
             if child.kind() >= 400 && child.kind() < 500 {
                 let attribute = self.attribute(child);
-                self.model.functions[id].attributes.extend(attribute);
+                let is_numbering = self.numbers_parameters(child);
+                let function = &mut self.model.functions[id];
+                function.attributes.extend(attribute);
+                function.numbers_parameters |= is_numbering;
             }
         }
         if !cursor.is_definition() || self.model.functions[id].body.is_some() {
@@ -180,6 +208,7 @@ impl Collector {
         };
         let function = &mut self.model.functions[id];
         function.body = Some(body);
+        function.number = self.number;
         function.unit = self.unit;
         function.is_variadic = ty.is_variadic;
         function.result = cursor.result_info().spelling;
@@ -235,3 +264,16 @@ impl Collector {
         id
     }
 }
+
+/// Attributes of functions that give numbers of parameters.
+const NUMBERING: &[&str] = &[
+    "format",
+    "format_arg",
+    "nonnull",
+    "alloc_size",
+    "alloc_align",
+    "access",
+    "null_terminated_string_arg",
+    "argument_with_type_tag",
+    "pointer_with_type_tag",
+];

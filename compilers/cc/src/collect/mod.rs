@@ -14,12 +14,14 @@ mod usage;
 mod walk;
 
 use crate::clang::{Cursor, Library, LibraryError, RawPlace, RawUnit, kind};
-use crate::model::{FunctionId, GlobalId, Model, Reference, Site, UnitFacts};
+use crate::model::{Access, FunctionId, GlobalId, Model, Reference, Sink, Site, UnitFacts};
 use crate::program::{SourceUnit, Sources};
 use flow::Flows;
 use left_out::LeftOut;
 use places::Files;
 use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
+use std::rc::Rc;
 use steady::Steady;
 
 /// Why a program could not be read.
@@ -56,6 +58,10 @@ struct Collector {
     files: Files,
     globals: HashMap<String, GlobalId>,
     functions: HashMap<String, FunctionId>,
+    /// How many declarations at file scope were met.
+    number: usize,
+    /// Files in which attributes stand.
+    attributed: HashMap<PathBuf, Rc<[u8]>>,
     seen: Seen,
     flows: Flows,
     steady: Steady,
@@ -68,10 +74,13 @@ struct Collector {
     unit: usize,
 }
 
+/// How a variable is used, and where its address goes.
+type Way = (Access, bool, Option<Sink>);
+
 /// What was found already: headers are read by many units.
 #[derive(Default)]
 struct Seen {
-    references: HashSet<(GlobalId, Option<FunctionId>, Site)>,
+    references: HashSet<(GlobalId, Option<FunctionId>, Site, Way)>,
     calls: HashSet<(FunctionId, Option<FunctionId>, Site)>,
     addresses: HashSet<(FunctionId, Option<FunctionId>, Site)>,
     macros: HashSet<(usize, usize)>,
@@ -87,6 +96,8 @@ impl Collector {
             files,
             globals: HashMap::new(),
             functions: HashMap::new(),
+            number: 0,
+            attributed: HashMap::new(),
             seen: Seen::default(),
             flows: Flows::default(),
             steady: Steady::default(),
@@ -137,6 +148,7 @@ impl Collector {
 
     /// A declaration at file scope, or a macro.
     fn top(&mut self, cursor: Cursor<'_>) {
+        self.number += 1;
         match cursor.kind() {
             kind::MACRO_DEFINITION => self.macro_definition(cursor),
             kind::VARIABLE if self.is_own(cursor) => {
@@ -178,7 +190,13 @@ impl Collector {
     }
 
     fn reference(&mut self, reference: Reference) {
-        let key = (reference.global, reference.inside, reference.site);
+        // A macro may use its argument twice, and in two ways: all are where the argument is.
+        let way = (
+            reference.access,
+            reference.is_counted,
+            reference.sink.clone(),
+        );
+        let key = (reference.global, reference.inside, reference.site, way);
         if self.seen.references.insert(key) {
             self.model.references.push(reference);
         }

@@ -3,7 +3,7 @@
 use crate::clang::RawPlace;
 use crate::model::{FileId, Place, SourceFile};
 use crate::program::Sources;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 /// The program's own files, as they are met.
@@ -20,8 +20,10 @@ pub(super) struct Files {
 impl Files {
     pub(super) fn of(sources: &Sources) -> Self {
         let folders = sources.units.iter().filter_map(|unit| unit.file.parent());
+        let mut folders: Vec<PathBuf> = folders.map(Path::to_owned).collect();
+        folders.extend(folders_above(sources));
         Self {
-            root: shared_beginning(folders),
+            root: shared_beginning(folders.iter().map(PathBuf::as_path)),
             files: Vec::new(),
             by_path: HashMap::new(),
             by_name: HashMap::new(),
@@ -66,10 +68,6 @@ impl Files {
         })
     }
 
-    pub(super) fn path(&self, file: FileId) -> Option<&Path> {
-        self.files.get(file).map(|file| file.path.as_path())
-    }
-
     pub(super) fn finish(self) -> (PathBuf, Vec<SourceFile>) {
         (self.root, self.files)
     }
@@ -90,4 +88,40 @@ fn shared_beginning<'a>(mut folders: impl Iterator<Item = &'a Path>) -> PathBuf 
         while !folder.starts_with(&shared) && shared.pop() {}
     }
     shared
+}
+
+/// Folders that the program's text names from where it stands (`#include "../config.h"`): they keep
+/// their place beside it, so that the program begins above them.
+fn folders_above(sources: &Sources) -> HashSet<PathBuf> {
+    let mut found = HashSet::new();
+    let mut seen = HashSet::new();
+    let mut work: Vec<PathBuf> = sources.units.iter().map(|unit| unit.file.clone()).collect();
+    while let Some(file) = work.pop() {
+        if !seen.insert(file.clone()) {
+            continue;
+        }
+        let text = std::fs::read(&file).unwrap_or_default();
+        let folder = file.parent().unwrap_or(Path::new("."));
+        for name in included(&String::from_utf8_lossy(&text)) {
+            let Ok(target) = folder.join(name).canonicalize() else {
+                continue;
+            };
+            if let Some(above) = target.parent().filter(|_| name.starts_with("..")) {
+                found.insert(above.to_owned());
+            }
+            work.push(target);
+        }
+    }
+    found
+}
+
+/// What a text includes by names in quotes.
+fn included(text: &str) -> Vec<&str> {
+    text.lines().filter_map(included_by).collect()
+}
+
+fn included_by(line: &str) -> Option<&str> {
+    let rest = line.trim_start().strip_prefix('#')?.trim_start();
+    let rest = rest.strip_prefix("include")?.trim_start();
+    rest.strip_prefix('"')?.split('"').next()
 }

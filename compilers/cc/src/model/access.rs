@@ -25,7 +25,7 @@ pub struct Reference {
 }
 
 /// What is done with a global.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Access {
     /// Its value is read; what it points to may be written.
@@ -49,7 +49,7 @@ impl Access {
 }
 
 /// Where an address goes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Hash)]
 #[serde(rename_all = "snake_case")]
 pub enum Sink {
     /// To a function, as the argument with this number, counted from 1.

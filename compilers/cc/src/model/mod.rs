@@ -82,6 +82,9 @@ pub struct Global {
     pub is_defined: bool,
     /// All places where it is declared.
     pub declarations: Vec<GlobalDeclaration>,
+    /// The number of its first declaration among all at file scope, in the order of the text,
+    /// headers where they are included.
+    pub(crate) number: usize,
     /// Its type.
     pub(crate) ty: TypeInfo,
     /// Whether each thread has its own already.
@@ -132,6 +135,8 @@ pub struct Function {
     pub name: String,
     /// Where its body is.
     pub body: Option<Body>,
+    /// The number of its definition among all declarations at file scope.
+    pub(crate) number: usize,
     /// Its declarations in the program's own files, its definition among them.
     pub declarations: Vec<FunctionDeclaration>,
     /// Whether only its own unit sees it.
@@ -140,6 +145,8 @@ pub struct Function {
     pub is_variadic: bool,
     /// Attributes that make something call it, or give it another name.
     pub attributes: Vec<String>,
+    /// Whether an attribute gives numbers of its parameters (`format(printf, 1, 2)`).
+    pub numbers_parameters: bool,
     /// Types of its parameters, as written.
     pub parameters: Vec<String>,
     /// Their names, as its definition has them.

@@ -31,11 +31,7 @@ pub(super) fn edit(plan: &Plan<'_>, edits: &mut Edits) {
 
 /// Where a function's name stands; none if a macro pastes it together.
 pub(super) fn spelled(plan: &Plan<'_>, site: &Site, name: &str) -> Option<Place> {
-    let stands_at = |place: &Place| {
-        let end = place.offset + name.len();
-        plan.texts.between(place.file, place.offset, end) == name.as_bytes()
-    };
-    site.spelled.filter(stands_at)
+    super::finders::stands(plan.texts, site, name)
 }
 
 fn parameters(
@@ -70,13 +66,16 @@ fn parameters(
     };
     let at = |offset: usize| Place { offset, ..place };
     match lex::inside(text, open) {
-        Inside::Nothing if !declaration.is_definition && declaration.is_unprototyped => {}
+        Inside::Nothing
+            if !declaration.is_definition
+                && declaration.is_unprototyped
+                && !takes_nothing(model, id) => {}
         Inside::Nothing => edits.insert(model, at(open), Slot::Argument, PARAMETER),
         Inside::Void(start, end) => edits.replace(model, at(start), end - start, PARAMETER),
         Inside::Something => {
             let types_follow = declaration
                 .is_definition
-                .then(|| old_style(text, open))
+                .then(|| old_style(text, open, &function.parameter_names))
                 .flatten();
             if let Some(close) = types_follow {
                 edits.insert(model, at(open), Slot::Argument, "flowpin, ");
@@ -90,14 +89,22 @@ fn parameters(
     }
 }
 
-/// Of a definition with names in parentheses and their types after them (C89): the `)`.
-fn old_style(text: &[u8], open: usize) -> Option<usize> {
+/// Whether a function has no parameters, and all calls know it: then `f()` may become a prototype.
+fn takes_nothing(model: &Model, id: FunctionId) -> bool {
+    let mut calls = model.calls.iter().filter(|call| call.callee == id);
+    let function = model.function(id);
+    let has_none = function.body.is_some() && function.parameters.is_empty();
+    has_none && !function.is_variadic && calls.all(|call| call.argument_count == 0)
+}
+
+/// Of a definition with names in parentheses and their types after them (C89): the `)`. A body may
+/// come out of a macro, so that what follows the parentheses does not tell.
+fn old_style(text: &[u8], open: usize, parameters: &[String]) -> Option<usize> {
     let close = lex::closing(text, open)?;
-    let names = text.get(open..close)?;
-    let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"_, \t\r\n".contains(byte);
+    let names = String::from_utf8_lossy(text.get(open..close)?).into_owned();
     let next = text.get(lex::skip_blank(text, close + 1)..)?;
-    let has_body = next.starts_with(b"{") || next.starts_with(b"__attribute__");
-    (names.iter().all(is_name) && !has_body).then_some(close)
+    let is_list = names.split(',').map(str::trim).eq(parameters);
+    (is_list && !next.starts_with(b"{")).then_some(close)
 }
 
 const PARAMETER: &str = "struct flowpin_core *flowpin";
@@ -204,7 +211,6 @@ pub(super) fn refuse_other_threads(plan: &Plan<'_>, edits: &mut Edits) {
 
 /// Library functions whose callbacks run on other threads, or between two instructions.
 const OTHER_THREADS: &[&str] = &[
-    "atexit",
     "on_exit",
     "pthread_create",
     "pthread_atfork",

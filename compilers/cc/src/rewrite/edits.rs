@@ -70,6 +70,7 @@ impl Edits {
                 slot,
                 len,
                 text: text.to_owned(),
+                name: site.spelled.unwrap_or(place),
                 used_at: site.expanded,
             });
         } else {

@@ -18,6 +18,8 @@ pub(super) struct Request {
     pub(super) slot: Slot,
     pub(super) len: usize,
     pub(super) text: String,
+    /// The name that asks for it: an argument is put after the name's parenthesis.
+    pub(super) name: Place,
     pub(super) used_at: Place,
 }
 
@@ -50,10 +52,12 @@ pub(super) fn settle(plan: &Plan<'_>, edits: &mut Edits, kept: &HashSet<(usize, 
         }
     }
     let mut written_out: BTreeMap<Place, Vec<Request>> = BTreeMap::new();
+    let mut agreed: HashMap<Place, Vec<Request>> = HashMap::new();
     for requests in by_macro.into_values() {
         if agree(&requests, kept) {
             for one in requests {
                 edits.put(plan.model, one.place, one.slot, one.len, &one.text);
+                agreed.entry(one.used_at).or_default().push(one);
             }
         } else {
             for one in requests {
@@ -64,7 +68,9 @@ pub(super) fn settle(plan: &Plan<'_>, edits: &mut Edits, kept: &HashSet<(usize, 
     for one in &pasted {
         written_out.entry(one.used_at).or_default();
     }
-    for (place, requests) in written_out {
+    for (place, mut requests) in written_out {
+        // What the body of another macro has by now, the text that stands for its use has not.
+        requests.extend(agreed.remove(&place).unwrap_or_default());
         let names: Vec<&Pasted> = pasted.iter().filter(|one| one.used_at == place).collect();
         let use_ = Use {
             plan,
@@ -77,6 +83,23 @@ pub(super) fn settle(plan: &Plan<'_>, edits: &mut Edits, kept: &HashSet<(usize, 
             None => edits.refused.push(use_.refusal()),
         }
     }
+}
+
+/// How long one use of a macro is, and what it stands for with these edits.
+pub(super) fn write_out(
+    plan: &Plan<'_>,
+    place: Place,
+    requests: &[Request],
+    pasted: &[&Pasted],
+    edits: &Edits,
+) -> Option<(usize, String)> {
+    let use_ = Use {
+        plan,
+        place,
+        requests,
+        pasted,
+    };
+    use_.expansion(edits)
 }
 
 /// The macro whose body holds a byte.
@@ -92,7 +115,7 @@ fn agree(requests: &[Request], kept: &HashSet<(usize, usize)>) -> bool {
     requests.iter().all(|one| {
         let key = (one.place.offset, one.slot);
         let wanted = (one.text.as_str(), one.len);
-        let is_free = !kept.contains(&(one.place.file, one.place.offset));
+        let is_free = !kept.contains(&(one.name.file, one.name.offset));
         is_free && *texts.entry(key).or_insert(wanted) == wanted
     })
 }

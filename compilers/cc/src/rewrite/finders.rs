@@ -1,36 +1,58 @@
 //! Functions that find the context of their core themselves, because no parameter can be added: a
-//! callback cannot pass on any number of arguments, and a declaration by a type's name has no list.
+//! callback cannot pass on any number of arguments, a declaration by a type's name has no list,
+//! what a macro makes up has no place in the text, and attributes may give numbers of parameters.
 //!
 //! They keep their type, so that calls by name and through pointers stay as they are.
 
+use super::Plan;
 use super::edits::{Edits, Slot};
-use super::{Plan, calls, lex};
-use crate::model::{FunctionId, Model, Place, Texts};
+use super::lex::{self, Inside};
+use crate::model::{FileId, FunctionId, Model, Place, Site, Texts};
 use std::collections::HashSet;
 
 /// All functions of the program that would find their core themselves if they needed it.
 #[must_use]
 pub(crate) fn finders(model: &Model, texts: &Texts) -> HashSet<FunctionId> {
-    let is_taken = |id: FunctionId| model.addresses.iter().any(|one| one.function == id);
-    let is_finder = |id: &FunctionId| {
+    let name = |id: FunctionId| model.function(id).name.as_str();
+    let taken = model.addresses.iter().filter(|one| {
+        let is_variadic = model.function(one.function).is_variadic;
+        is_variadic || stands(texts, &one.name, name(one.function)).is_none()
+    });
+    let called = model.calls.iter().filter(|call| {
+        let open = after_name(texts, &call.name, name(call.callee));
+        open.is_none_or(|(file, open)| {
+            let is_empty = matches!(lex::inside(texts.of(file), open), Inside::Nothing);
+            // A macro passes on its own arguments, of which there are none.
+            call.argument_count == 0 && !is_empty
+        })
+    });
+    let declared = (0..model.functions.len()).filter(|id| {
         let function = model.function(*id);
-        let keeps_type = (function.is_variadic && is_taken(*id)) || is_by_type(model, texts, *id);
-        function.body.is_some() && function.name != "main" && keeps_type
-    };
-    (0..model.functions.len()).filter(is_finder).collect()
+        let mut names = function.declarations.iter();
+        function.numbers_parameters
+            || names.any(|one| after_name(texts, &one.name, name(*id)).is_none())
+    });
+    let all = taken.map(|one| one.function);
+    let all = all.chain(called.map(|call| call.callee)).chain(declared);
+    let is_ours = |id: &FunctionId| model.function(*id).body.is_some() && name(*id) != "main";
+    all.filter(is_ours).collect()
 }
 
-/// Whether a declaration has no parentheses after the name, as `operation add;`.
-fn is_by_type(model: &Model, texts: &Texts, id: FunctionId) -> bool {
-    let function = model.function(id);
-    let declarations = function.declarations.iter();
-    let mut names = declarations.filter_map(|one| one.name.spelled.filter(|_| !one.is_definition));
-    names.any(|place| {
-        let end = place.offset + function.name.len();
-        let text = texts.of(place.file);
-        let is_name = text.get(place.offset..end) == Some(function.name.as_bytes());
-        is_name && lex::after_open(text, end).is_none()
-    })
+/// Where a function's name stands; none if a macro pastes it together.
+pub(super) fn stands(texts: &Texts, site: &Site, name: &str) -> Option<Place> {
+    let is_there = |place: &Place| {
+        let end = place.offset + name.len();
+        texts.between(place.file, place.offset, end) == name.as_bytes()
+    };
+    site.spelled.filter(is_there)
+}
+
+/// The byte after the `(` that follows a name: a declaration by a type's name has none, nor has a
+/// macro that stands for the name alone.
+fn after_name(texts: &Texts, site: &Site, name: &str) -> Option<(FileId, usize)> {
+    let place = stands(texts, site, name)?;
+    let open = lex::after_open(texts.of(place.file), place.offset + name.len())?;
+    Some((place.file, open))
 }
 
 /// The context, in the first line of each such function.
@@ -58,19 +80,22 @@ pub(super) fn edit(plan: &Plan<'_>, edits: &mut Edits) {
     }
 }
 
-/// The byte after the `{` of a definition.
+/// The byte after the `{` of a definition, whose name may come out of a macro; the `{` does not.
 fn first_byte(plan: &Plan<'_>, id: FunctionId) -> Option<Place> {
     let function = plan.model.function(id);
+    let end = function.body?.end;
     let definition = function.declarations.iter().find(|one| one.is_definition)?;
-    let name = calls::spelled(plan, &definition.name, &function.name)?;
-    let is_plain = !definition.name.is_in_macro();
+    let name = definition.name.expanded;
     let text = plan.texts.of(name.file);
-    let open = lex::after_open(text, name.offset + function.name.len()).filter(|_| is_plain)?;
-    let mut at = lex::closing(text, open)? + 1;
-    // Attributes, and the types of parameters whose names stand in the parentheses.
+    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let mut at = name.offset;
+    while text.get(at).is_some_and(is_word) {
+        at += 1;
+    }
+    // Parameters, attributes, and the types of parameters whose names stand in the parentheses.
     loop {
         at = lex::skip_blank(text, at);
-        match text.get(at)? {
+        match text.get(at).filter(|_| at < end)? {
             b'{' => {
                 return Some(Place {
                     offset: at + 1,

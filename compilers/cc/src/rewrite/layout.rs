@@ -92,21 +92,23 @@ impl Layout {
                 return;
             }
         }
-        let mut functions: BTreeMap<Place, HashSet<GlobalId>> = BTreeMap::new();
+        let mut functions: BTreeMap<(Place, usize), HashSet<GlobalId>> = BTreeMap::new();
         for id in &waiting {
             for function in users.get(id).into_iter().flatten() {
-                if let Some(body) = model.function(*function).body {
-                    functions.entry(body.start).or_default().insert(*id);
+                let function = model.function(*function);
+                if let Some(body) = function.body {
+                    let key = (body.start, function.number);
+                    functions.entry(key).or_default().insert(*id);
                 }
             }
         }
-        for (place, used) in functions {
+        for ((place, number), used) in functions {
             if !waiting.iter().any(|id| used.contains(id)) {
                 continue;
             }
             let (members, later): (Vec<_>, Vec<_>) = waiting
                 .into_iter()
-                .partition(|id| used.contains(id) || is_known_at(model, *id, place));
+                .partition(|id| used.contains(id) || is_known_at(model, *id, number));
             waiting = later;
             self.structure(model, texts, unit, place, members);
         }
@@ -170,15 +172,12 @@ fn start_of_line(text: &[u8], place: Place) -> Place {
     }
 }
 
-/// Whether a variable's type is known where the function at `place` begins.
-fn is_known_at(model: &Model, id: GlobalId, place: Place) -> bool {
+/// Whether a variable's type is known where the function with this number begins.
+fn is_known_at(model: &Model, id: GlobalId, number: usize) -> bool {
     let global = model.global(id);
     match global.scope {
         Scope::Local(_) => is_builtin(&global.ty.canonical),
-        _ => global
-            .declarations
-            .iter()
-            .any(|one| one.start.file != place.file || one.start.offset < place.offset),
+        _ => global.number < number,
     }
 }
 

@@ -16,6 +16,7 @@ mod edits;
 mod expand;
 mod finders;
 mod inactive;
+mod initialisers;
 mod layout;
 mod lex;
 mod libraries;
@@ -275,7 +276,12 @@ fn kept_names(plan: &Plan<'_>) -> std::collections::HashSet<(usize, usize)> {
     let sites = references
         .map(|one| one.site)
         .chain(calls.map(|call| call.name));
-    let places = sites.filter_map(|site| site.spelled);
+    // A declaration's name stays what it is.
+    let declared = model.globals.iter().flat_map(|one| &one.declarations);
+    let declared = declared
+        .filter(|one| one.is_in_macro)
+        .filter_map(|one| one.name);
+    let places = sites.filter_map(|site| site.spelled).chain(declared);
     let places = places.map(|place| (place.file, place.offset));
     places.chain(model.other_names.iter().copied()).collect()
 }

@@ -74,6 +74,11 @@ pub(crate) const RUNTIME: &[(&str, &str)] = &[
         "flowpin_libc.c",
         include_str!("../../runtime/flowpin_libc.c"),
     ),
+    ("flowpin_end.c", include_str!("../../runtime/flowpin_end.c")),
+    (
+        "flowpin_netdb.c",
+        include_str!("../../runtime/flowpin_netdb.c"),
+    ),
 ];
 
 /// What it holds in addition if each core has a pool of memory.

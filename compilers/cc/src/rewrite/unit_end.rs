@@ -3,7 +3,7 @@
 use super::context::{holds_private, template_name};
 use super::edits::{Edits, Slot};
 use super::{Backend, Plan};
-use crate::model::{Access, GlobalId, Place, Scope};
+use crate::model::{GlobalId, Passed, Place, Scope};
 use std::fmt::Write;
 
 /// Appends to each unit that needs it.
@@ -85,31 +85,14 @@ fn initial_value(plan: &Plan<'_>, id: GlobalId) -> String {
             "  __builtin_memcpy((void *)&{target}, (const void *)&{from}, sizeof({target}));\n"
         );
     }
-    let mut names = Vec::new();
-    for one in &plan.model.references {
-        let is_here = one.initialises == Some(id) && one.access != Access::Unevaluated;
-        if let (true, Some(place), Some(text)) = (
-            is_here,
-            one.site.spelled,
-            plan.layout.accessors.get(&one.global),
-        ) {
-            let len = plan.model.global(one.global).name.len();
-            names.push((place.offset, len, text.clone()));
-        }
-    }
-    for one in &plan.model.addresses {
-        let inside = one.name.spelled.filter(|place| {
-            place.file == start.file && (start.offset..end).contains(&place.offset)
-        });
-        if let (Some(place), true) = (inside, plan.closure.all.contains(&one.function)) {
-            let name = &plan.model.function(one.function).name;
-            names.push((place.offset, name.len(), super::calls::callback(name)));
-        }
-    }
-    names.dedup();
+    // What cannot be written was refused before.
+    let names = super::initialisers::names(plan, id).unwrap_or_default();
     let value = Edits::part(plan.texts, start, end, &names);
     let mut out = named;
-    if value.trim_start().starts_with('{') {
+    let is_list = global.ty.is_array || Passed::of(&global.ty.canonical) == Passed::Record;
+    let is_literal = value.trim_start().starts_with('(');
+    // A list may come out of a macro.
+    if value.trim_start().starts_with('{') || (is_list && !is_literal) {
         let ty = match is_local {
             true => global.ty.spelling.clone(),
             false => global.name.clone(),

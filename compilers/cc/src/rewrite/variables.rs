@@ -142,11 +142,9 @@ fn initialisers(plan: &Plan<'_>, edits: &mut Edits) {
                 "the initialiser of `{holder_name}` needs the address of `{name}`, which each \
                      thread has elsewhere"
             )
-        } else if one.site.is_in_macro() {
-            format!(
-                "a macro in the initialiser of `{holder_name}` names the private `{name}`: \
-                     write it out"
-            )
+        } else if let Err(refusal) = super::initialisers::names(plan, holder) {
+            edits.refused.push(refusal);
+            continue;
         } else if !plan.is_private(holder) && plan.decisions[holder].verdict != Verdict::Unused {
             format!(
                 "`{holder_name}` is one for all cores, and holds the address of the private \

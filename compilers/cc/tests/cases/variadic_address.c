@@ -1,4 +1,5 @@
-/* A callback cannot pass on any number of arguments: the function finds its core itself. */
+/* flags: -Wno-deprecated-non-prototype
+ * A callback cannot pass on any number of arguments: the function finds its core itself. */
 #include <stdarg.h>
 #include <stdio.h>
 

@@ -171,6 +171,17 @@ fn numbers_of_packets_are_refused_or_told() {
         let meant = format!("{count}\n#pragma flowpin private count");
         assert_eq!(told(&meant, handler, "", ""), Ok(vec![]), "{handler}");
     }
+    // What one function counts and another sets back is told where the program's own function says
+    // it; so is what is said once packets have ended.
+    let say = "#include <stdarg.h>\nstatic int count;\nstatic void say(const char *format, ...) { \
+               va_list list; va_start(list, format); vprintf(format, list); va_end(list); }\n\
+               static void show(void) { say(\"%d\\n\", count); }\n\
+               static void reset(void) { count = 0; }";
+    let said = told(say, "count++; if (count > 5) { show(); reset(); }", "", "").unwrap();
+    assert!(
+        said.len() == 1 && said[0].contains("`count` is counted while packets come and used here"),
+        "{said:?}"
+    );
     // What is set while packets come is no number of packets.
     let plain = "for (count = 0; count < 2; count++) printf(\"%d\\n\", count);";
     assert_eq!(told(count, plain, "", ""), Ok(vec![]));

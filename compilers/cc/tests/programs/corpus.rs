@@ -3,6 +3,7 @@
 
 use crate::tools::{compilers, has_libclang, run, skipped, write};
 use flowpin_cc::{Backend, Sources, collect, model::Texts, transform, verify};
+use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -50,7 +51,56 @@ fn case(path: &Path) -> Case {
     }
 }
 
-fn check(case: &Case, backend: Backend) {
+/// The run-time's objects, by compiler: they are the same for all cases.
+#[derive(Default)]
+struct Objects(HashMap<&'static str, tempfile::TempDir>);
+
+impl Objects {
+    /// Puts them beside their sources, if they were made before; make finds them newer.
+    fn give(&self, compiler: &str, program: &Path) {
+        let Some(from) = self.0.get(compiler) else {
+            return;
+        };
+        for object in fs::read_dir(from.path()).unwrap() {
+            let object = object.unwrap();
+            let to = program.join("flowpin").join(object.file_name());
+            fs::write(to, fs::read(object.path()).unwrap()).unwrap();
+        }
+    }
+
+    /// Keeps what make has made for the first case.
+    fn keep(&mut self, compiler: &'static str, program: &Path) {
+        if self.0.contains_key(compiler) {
+            return;
+        }
+        let kept = tempfile::tempdir().unwrap();
+        for file in fs::read_dir(program.join("flowpin")).unwrap() {
+            let file = file.unwrap();
+            let name = file.file_name().to_string_lossy().into_owned();
+            if name.ends_with(".o") && name != "flowpin_program.o" {
+                fs::copy(file.path(), kept.path().join(name)).unwrap();
+            }
+        }
+        self.0.insert(compiler, kept);
+    }
+
+    /// Takes away what another compiler has made.
+    fn clear(program: &Path) {
+        let mut folders = vec![program.to_owned()];
+        while let Some(folder) = folders.pop() {
+            for file in fs::read_dir(folder).unwrap() {
+                let path = file.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else if path.extension().is_some_and(|ending| ending == "o") {
+                    fs::remove_file(path).unwrap();
+                }
+            }
+        }
+    }
+}
+
+fn check(case: &Case, backend: Backend, objects: &mut Objects) {
     let name = &case.name;
     let here = std::env::current_dir().unwrap();
     let sources = Sources::of_files(&here, &case.sources, &case.flags).unwrap();
@@ -94,14 +144,17 @@ fn check(case: &Case, backend: Backend) {
             .args(["-w", "-o"]);
         run(sequential.arg(&program), name);
         let expected = run(&mut std::process::Command::new(&program), name);
+        Objects::clear(&folder);
+        objects.give(compiler, &folder);
         let mut make = std::process::Command::new("make");
-        make.args(["-B", "-s", "-C"])
+        make.args(["-s", "-C"])
             .arg(&folder)
             .arg(format!("CC={compiler}"));
         run(
             make.arg("CFLAGS=-O1 -Wall -Werror"),
             &format!("{name} {compiler} {backend:?}"),
         );
+        objects.keep(compiler, &folder);
         for ways in ["1", "2"] {
             let mut parallel = std::process::Command::new(folder.join("program"));
             parallel.env("FLOWPIN_WAYS", ways);
@@ -123,8 +176,9 @@ fn cases_are_transformed_or_refused() {
     if let Some(why) = has_libclang().or_else(|| compilers().is_empty().then_some("cc")) {
         return skipped(why);
     }
+    let mut objects = Objects::default();
     for case in cases() {
-        check(&case, Backend::Context);
+        check(&case, Backend::Context, &mut objects);
     }
 }
 
@@ -134,8 +188,9 @@ fn cases_say_the_same_with_thread_local_variables() {
     if let Some(why) = has_libclang().or_else(|| compilers().is_empty().then_some("cc")) {
         return skipped(why);
     }
+    let mut objects = Objects::default();
     for case in cases() {
-        check(&case, Backend::Thread);
+        check(&case, Backend::Thread, &mut objects);
     }
 }
 

@@ -84,3 +84,35 @@ fn a_core_that_does_not_start_ends_the_run() {
     assert!(text.contains("another one is running"), "{text}");
     assert!(text.contains("core 1 ended with code 3"), "{text}");
 }
+
+/// A call that asks for all of a file gets all of a core's share, however slowly it comes.
+#[test]
+fn one_call_brings_all_packets_of_a_file() {
+    if let Some(why) = has_libclang().or_else(|| compilers().is_empty().then_some("cc")) {
+        return skipped(why);
+    }
+    let source = folder().join("at_once.c");
+    let built = build(
+        "cc",
+        "-O1 -Wall -Werror",
+        &transformed_file(&source, Backend::Context),
+    );
+    let said = |ways: &str, counted: Option<&str>| {
+        let mut program = Command::new(built.path().join("program"));
+        program.env("FLOWPIN_WAYS", ways).arg(capture());
+        let text = run(program.args(counted), &format!("at once on {ways}"));
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        lines.sort();
+        lines
+    };
+    let expected = said("1", None);
+    assert!(expected.len() > 1000, "{} packets", expected.len());
+    for ways in ["1", "2", "3"] {
+        assert_eq!(said(ways, None), expected, "{ways} ways");
+        assert_eq!(
+            said(ways, Some("counted")),
+            expected,
+            "{ways} ways, counted"
+        );
+    }
+}

@@ -1,0 +1,1 @@
+static const char *table[] = {"a", "b", "c"};
