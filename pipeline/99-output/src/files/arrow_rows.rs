@@ -67,13 +67,41 @@ fn list_member(member: DataType) -> Field {
 const UTC: &str = "UTC";
 
 /// Rows being gathered.
+// PERF: most columns of most rows are unset. A row does not touch those: their nulls are appended
+// many at a time, before the next value or at the end.
 pub(super) struct ArrowRows {
     schema: SchemaRef,
-    builders: Vec<Builder>,
+    columns: Vec<Column>,
     len: usize,
     /// About how many bytes they take.
     bytes: usize,
     scratch: Scratch,
+}
+
+/// A column, of as many rows as had a value when it was last appended to.
+struct Column {
+    builder: Builder,
+    len: usize,
+}
+
+impl Column {
+    /// The column with so many rows, of which it has the last values yet to get.
+    #[inline]
+    fn after(&mut self, len: usize) -> &mut Builder {
+        let unset = len - self.len;
+        if unset > 0 {
+            self.builder.push_unset(unset);
+        }
+        self.len = len + 1;
+        &mut self.builder
+    }
+
+    fn finish(&mut self, len: usize) -> ArrayRef {
+        let unset = len - self.len;
+        self.builder.push_unset(unset);
+        self.len = 0;
+        self.builder.finish()
+    }
 }
 
 /// Text being made.
@@ -87,12 +115,13 @@ struct Scratch {
 
 impl ArrowRows {
     pub(super) fn new(columns: &[Described], times: ParquetTime) -> Self {
-        let builders = columns
-            .iter()
-            .map(|(_, kind, _)| Builder::new(*kind, times));
+        let empty = columns.iter().map(|(_, kind, _)| Column {
+            builder: Builder::new(*kind, times),
+            len: 0,
+        });
         Self {
             schema: arrow_schema(columns, times),
-            builders: builders.collect(),
+            columns: empty.collect(),
             len: 0,
             bytes: 0,
             scratch: Scratch::default(),
@@ -105,24 +134,25 @@ impl ArrowRows {
 
     /// Appends a row: a value for each column; missing ones are null.
     pub(super) fn push<'a>(&mut self, values: impl Iterator<Item = Stored<'a>>) {
-        let mut values = values.fuse();
-        for builder in &mut self.builders {
-            match &values.next().unwrap_or(Stored::Value(Value::Unset)) {
+        let mut bytes = WORD * self.columns.len();
+        for (column, stored) in self.columns.iter_mut().zip(values) {
+            match stored {
+                Stored::Value(Value::Unset) => {}
                 Stored::Value(value) => {
-                    self.bytes += size(value);
-                    builder.push(value, &mut self.scratch);
+                    bytes += beyond_word(&value);
+                    column.after(self.len).push(&value, &mut self.scratch);
                 }
                 Stored::List(list) => {
-                    let bytes = &mut self.bytes;
                     let list = list.inspect(|one| {
                         if let Stored::Value(value) = one {
-                            *bytes += size(value);
+                            bytes += WORD + beyond_word(value);
                         }
                     });
-                    builder.push_list(list, &mut self.scratch);
+                    column.after(self.len).push_list(list, &mut self.scratch);
                 }
             }
         }
+        self.bytes += bytes;
         self.len += 1;
     }
 
@@ -137,8 +167,10 @@ impl ArrowRows {
 
     /// Takes the rows; the builders are empty again.
     pub(super) fn take(&mut self) -> Result<RecordBatch, ArrowError> {
-        (self.len, self.bytes) = (0, 0);
-        let arrays = self.builders.iter_mut().map(Builder::finish).collect();
+        let len = core::mem::take(&mut self.len);
+        self.bytes = 0;
+        let arrays = self.columns.iter_mut().map(|column| column.finish(len));
+        let arrays = arrays.collect();
         RecordBatch::try_new(Arc::clone(&self.schema), arrays)
     }
 }
@@ -261,7 +293,7 @@ impl Builder {
             (Self::Bool(to), Value::Bool(value)) => to.append_value(*value),
             (builder, value) => {
                 debug_assert_eq!(*value, Value::Unset, "a value of another kind");
-                builder.push_unset();
+                builder.push_unset(1);
             }
         }
     }
@@ -291,25 +323,25 @@ impl Builder {
             }
             _ => {
                 debug_assert!(false, "a list in a column of another kind");
-                self.push_unset();
+                self.push_unset(1);
             }
         }
     }
 
-    fn push_unset(&mut self) {
+    fn push_unset(&mut self, count: usize) {
         match self {
-            Self::Micros(to) => to.append_null(),
-            Self::Nanos(to) => to.append_null(),
-            Self::Interval(to) => to.append_null(),
-            Self::Text(to) => to.append_null(),
-            Self::Port(to) => to.append_null(),
-            Self::Count(to) => to.append_null(),
-            Self::Bool(to) => to.append_null(),
-            Self::Int(to) => to.append_null(),
-            Self::Texts(to) => to.append_null(),
-            Self::Ports(to) => to.append_null(),
-            Self::Counts(to) => to.append_null(),
-            Self::Intervals(to) => to.append_null(),
+            Self::Micros(to) => to.append_nulls(count),
+            Self::Nanos(to) => to.append_nulls(count),
+            Self::Interval(to) => to.append_nulls(count),
+            Self::Text(to) => to.append_nulls(count),
+            Self::Port(to) => to.append_nulls(count),
+            Self::Count(to) => to.append_nulls(count),
+            Self::Bool(to) => to.append_nulls(count),
+            Self::Int(to) => to.append_nulls(count),
+            Self::Texts(to) => to.append_nulls(count),
+            Self::Ports(to) => to.append_nulls(count),
+            Self::Counts(to) => to.append_nulls(count),
+            Self::Intervals(to) => to.append_nulls(count),
         }
     }
 
@@ -331,14 +363,14 @@ impl Builder {
     }
 }
 
-/// About how many bytes a value takes in its column.
-fn size(value: &Value<'_>) -> usize {
+/// About how many bytes a value takes in its column beyond [`WORD`], which an unset one takes, too.
+fn beyond_word(value: &Value<'_>) -> usize {
     match value {
-        Value::Text(text) => WORD + text.len(),
-        Value::Bytes(bytes) => WORD + bytes.len(),
-        Value::Addresses(all) => WORD + all.len() * ADDRESS,
-        Value::Address(_) | Value::Uid(_) | Value::CommunityId(_) => WORD + ADDRESS,
-        _ => WORD,
+        Value::Text(text) => text.len(),
+        Value::Bytes(bytes) => bytes.len(),
+        Value::Addresses(all) => all.len() * ADDRESS,
+        Value::Address(_) | Value::Uid(_) | Value::CommunityId(_) => ADDRESS,
+        _ => 0,
     }
 }
 

@@ -83,6 +83,11 @@ pub(super) fn put_zeek(text: &mut TextBuffer, bytes: &[u8], in_set: bool) {
         b"(empty)" => return text.extend(b"\\x28empty)"),
         _ => {}
     }
+    // PERF: nearly all text is plain: it is copied while it is looked at.
+    let is_one = !in_set || !bytes.contains(&b',');
+    if is_one && copy_plain(bytes, text.room(bytes.len())) {
+        return text.advance(bytes.len());
+    }
     let is_plain =
         |byte: u8| (0x20..0x7f).contains(&byte) && byte != b'\\' && (byte != b',' || !in_set);
     put_hex_escaped(text, bytes, is_plain);

@@ -9,37 +9,38 @@ use std::borrow::Cow;
 
 /// Appends a record as Zeek writes it, separated by tabs.
 pub(super) fn zeek_tsv(text: &mut TextBuffer, message: &Message<'_>) {
-    let mut separate = false;
-    for field in message
-        .ready
-        .fields
-        .iter()
-        .filter(|field| field.logs.in_zeek())
-    {
-        if separate {
-            text.extend(b"\t");
-        }
-        separate = true;
+    let start = text.len();
+    let fields = message.ready.fields.iter();
+    for field in fields.filter(|field| field.logs.in_zeek()) {
         match message.value(field) {
+            // PERF: most columns of most records: with the separator in one go.
+            Value::Unset => {
+                text.put_first(b"-\t", 2);
+                continue;
+            }
             Value::List([]) => text.extend(b"(empty)"),
             Value::List(values) => {
                 for (index, &value) in values.iter().enumerate() {
                     if index > 0 {
-                        text.extend(b",");
+                        text.put_first(b",", 1);
                     }
                     put_zeek_value(text, field.kind, value, true);
                 }
             }
             value => put_zeek_value(text, field.kind, value, false),
         }
+        text.put_first(b"\t", 1);
     }
-    text.extend(b"\n");
+    // In the place of the last separator.
+    text.truncate(text.len().saturating_sub(1).max(start));
+    text.put_first(b"\n", 1);
 }
 
+#[inline]
 fn put_zeek_value(text: &mut TextBuffer, kind: Kind, value: Value<'_>, in_set: bool) {
     match value {
-        Value::Unset => text.extend(b"-"),
-        Value::Bool(value) => text.extend(if value { b"T" } else { b"F" }),
+        Value::Unset => text.put_first(b"-", 1),
+        Value::Bool(value) => text.put_first(if value { b"T" } else { b"F" }, 1),
         Value::Bytes(bytes) => put_zeek(text, &as_in_zeek(kind, bytes), in_set),
         Value::Text(bytes) => put_zeek(text, bytes.as_bytes(), in_set),
         value => put_simple(text, value),
