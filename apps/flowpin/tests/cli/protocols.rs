@@ -161,7 +161,8 @@ fn only_the_messages_asked_for_are_told() {
     };
     assert!(kinds(&all).is_superset(&["dns", "http", "smtp", "tls"].map(str::to_owned).into()));
     let others = [
-        "dns", "fix", "ftp", "ftp_data", "http", "mdns", "quic", "redis", "sip", "smtp", "tls",
+        "dns", "fix", "ftp", "ftp_data", "http", "mdns", "quic", "redis", "sip", "smtp", "ssh",
+        "tls",
     ];
     for wanted in ["dns", "http,smtp", "tls,redis"] {
         let told = events(&lab, &["--parse", wanted]);
