@@ -58,15 +58,16 @@ impl<'a> Offer<'a> {
 
 /// RFC 4253 §7.1: the first name of the client's list that the server has, too.
 pub(crate) fn agreed<'a>(client: &'a [u8], server: &[u8]) -> &'a [u8] {
-    let names = |list: &'a [u8]| list.split(|&byte| byte == b',');
-    let has = |name: &[u8]| server.split(|&byte| byte == b',').any(|one| one == name);
-    let mut known = names(client).filter(|name| !name.is_empty());
-    // Each name of a list that somebody chose is looked up in another one: not beyond that many.
-    known
-        .by_ref()
-        .take(NAMES_MAX)
-        .find(|name| has(name))
-        .unwrap_or_default()
+    // Each name of a list that somebody chose is looked up in another one: of neither beyond that
+    // many.
+    let server = names(server);
+    let has = |name: &&[u8]| server.clone().any(|one| one == *name);
+    names(client).find(has).unwrap_or_default()
+}
+
+fn names(list: &[u8]) -> impl Iterator<Item = &[u8]> + Clone {
+    let names = list.split(|&byte| byte == b',').take(NAMES_MAX);
+    names.filter(|name| !name.is_empty())
 }
 
 /// The fingerprint in hexadecimal digits: MD5 of the algorithms.

@@ -41,11 +41,14 @@ pub(crate) fn report(
     kept: &KeptBytes,
     sink: &mut impl MessageSink,
 ) {
-    let told = sides.map(|side| Told::of(side, kept));
-    let [client, server] = &told;
-    if client.banner.is_empty() && server.banner.is_empty() {
+    if sides.iter().all(|side| side.banner.len() == 0) {
         return;
     }
+    if !sink.reads(&SSH) {
+        return sink.message(&SSH, at, &[]);
+    }
+    let told = sides.map(|side| Told::of(side, kept));
+    let [client, server] = &told;
     let offers = told.each_ref().map(|told| Offer::parse(&told.packet));
     let mut algorithms = [Vec::new(), Vec::new()];
     let mut prints = [Vec::new(), Vec::new()];
@@ -73,10 +76,10 @@ pub(crate) fn report(
         (client_version, client_software),
         (server_version, server_software),
     ] = told.each_ref().map(Told::versions);
-    let major = match (client_version.first(), server_version) {
-        (Some(b'2'), [b'2', ..] | b"1.99") | (Some(b'1'), [b'2', ..]) => Value::Count(2),
-        (Some(b'1'), b"1.99") if client_version == b"1.99" => Value::Count(2),
-        (Some(b'1'), [b'1', ..]) => Value::Count(1),
+    let major = match (client_version, server_version) {
+        // RFC 4253 §5.1: 1.99 stands for both versions.
+        ([b'2', ..] | b"1.99", [b'2', ..] | b"1.99") => Value::Count(2),
+        ([b'1', ..], [b'1', ..]) => Value::Count(1),
         _ => Value::Unset,
     };
     let [hassh, hassh_server] = &prints;

@@ -68,6 +68,24 @@ fn a_connection_has_a_record_of_both_sides() {
     }
 }
 
+/// RFC 4253 §5.1: 1.99 stands for both versions; without one that both speak there is none.
+#[test]
+fn the_version_is_one_that_both_speak() {
+    for (client, server, both) in [
+        ("2.0", "1.99", "2"),
+        ("1.99", "2.0", "2"),
+        ("1.99", "1.99", "2"),
+        ("1.5", "1.99", "1"),
+        ("1.5", "2.0", "-"),
+        ("2.0", "1.5", "-"),
+    ] {
+        let line = |version: &str| format!("SSH-{version}-x\n").into_bytes();
+        let got = records(&[&line(client), &line(server)], ALL);
+        let columns: Vec<&str> = got[0].split('|').collect();
+        assert_eq!(columns[0], both, "{client} and {server}");
+    }
+}
+
 /// What was read before bytes are missing, or a side has no identification, is told.
 #[test]
 fn what_is_missing_costs_what_it_covers() {
