@@ -12,7 +12,8 @@ pub(super) struct FormFile {
     pub(super) is_whole: bool,
 }
 
-/// The files of a body, by the fields of its request.
+/// The files of a body, by the fields of its request; none, so that the body is examined as one, if
+/// they are more than [`FILES_MAX`].
 pub(super) fn files(fields: &[Field<'_>], body: &[u8]) -> Vec<FormFile> {
     let is_type = |name: &[u8]| name.eq_ignore_ascii_case(b"content-type");
     let media_type = fields.iter().find(|(name, _)| is_type(name));
@@ -30,13 +31,17 @@ pub(super) fn files(fields: &[Field<'_>], body: &[u8]) -> Vec<FormFile> {
     let mut found = Found::default();
     form.feed(body, &mut found);
     form.finish(&mut found);
-    found.files
+    match found.has_more {
+        true => Vec::new(),
+        false => found.files,
+    }
 }
 
 #[derive(Default)]
 struct Found {
     files: Vec<FormFile>,
     is_file: bool,
+    has_more: bool,
 }
 
 impl Parts for Found {
@@ -46,8 +51,11 @@ impl Parts for Found {
             return;
         };
         let name = parameter(&disposition, b"filename").plain_first();
-        let name = name.filter(|name| !name.is_empty() && self.files.len() < FILES_MAX);
-        if let Some(name) = name {
+        if let Some(name) = name.filter(|name| !name.is_empty()) {
+            if self.files.len() == FILES_MAX {
+                self.has_more = true;
+                return;
+            }
             self.is_file = true;
             self.files.push(FormFile {
                 name: name.into_owned(),
@@ -76,7 +84,7 @@ const FILES_MAX: usize = 64;
 
 #[cfg(test)]
 mod tests {
-    use super::files;
+    use super::{FILES_MAX, files};
 
     /// Only parts with a file's name are files, and one that the body cuts has no known length.
     #[test]
@@ -94,5 +102,17 @@ mod tests {
             [(b"b.txt", b"bytes", true), (b"c.txt", b"cut", false)];
         assert_eq!(told, expected);
         assert!(files(&[], body).is_empty());
+    }
+
+    /// Nobody hides a file behind many others: the body is examined whole then.
+    #[test]
+    fn too_many_files_are_a_body() {
+        let fields: &[(&[u8], &[u8])] = &[(b"Content-Type", b"multipart/form-data; boundary=x")];
+        let form = |count: usize| {
+            let part = b"--x\r\nContent-Disposition: form-data; filename=\"a\"\r\n\r\nb\r\n";
+            [&part.repeat(count)[..], b"--x--\r\n"].concat()
+        };
+        assert_eq!(files(fields, &form(FILES_MAX)).len(), FILES_MAX);
+        assert!(files(fields, &form(FILES_MAX + 1)).is_empty());
     }
 }

@@ -349,7 +349,7 @@ impl Said<'_> {
     /// Makes the buffers of one direction that rules use.
     fn buffers<'b>(
         &self,
-        used: impl IntoIterator<Item = &'b BufferId>,
+        used: impl IntoIterator<Item = &'b BufferId> + Clone,
         to_server: bool,
         body: &[u8],
         buffers: &mut Vec<(BufferId, Range<usize>)>,
@@ -388,7 +388,10 @@ impl Said<'_> {
                 _ => None,
             })
             .collect();
-        let form = match to_server {
+        let mut sources = used.clone().into_iter().map(|one| one.info().source);
+        let reads_files =
+            sources.any(|one| matches!(one, BufferSource::File | BufferSource::OfFile(_)));
+        let form = match to_server && reads_files {
             true => super::forms::files(&fields, body),
             false => Vec::new(),
         };
