@@ -8,19 +8,36 @@ use std::sync::Arc;
 /// The sets of a run.
 #[derive(Debug, Default)]
 pub(crate) struct WrittenSets {
-    /// What was loaded.
-    initial: Vec<Arc<ValueSet>>,
-    /// What has changed since: whether the value is in the set.
-    changed: HashMap<(u16, Vec<u8>), bool>,
+    sets: Vec<WrittenSet>,
+    /// What values take that have changed.
     bytes: usize,
     /// Values that were not kept for lack of room.
     pub(crate) left_out: u64,
 }
 
+#[derive(Debug)]
+struct WrittenSet {
+    /// What was loaded.
+    initial: Arc<ValueSet>,
+    /// What has changed since: whether the value is in the set.
+    changed: HashMap<Vec<u8>, bool>,
+}
+
+impl WrittenSet {
+    fn contains(&self, value: &[u8]) -> bool {
+        let changed = self.changed.get(value).copied();
+        changed.unwrap_or_else(|| self.initial.contains(value))
+    }
+}
+
 impl WrittenSets {
     pub(crate) fn new(initial: Vec<Arc<ValueSet>>) -> Self {
-        Self {
+        let sets = initial.into_iter().map(|initial| WrittenSet {
             initial,
+            changed: HashMap::new(),
+        });
+        Self {
+            sets: sets.collect(),
             ..Self::default()
         }
     }
@@ -52,20 +69,19 @@ impl WrittenSets {
     }
 
     fn contains(&self, set: u16, value: &[u8]) -> bool {
-        let changed = self.changed.get(&(set, value.to_vec()));
-        changed.copied().unwrap_or_else(|| {
-            let initial = self.initial.get(usize::from(set));
-            initial.is_some_and(|initial| initial.contains(value))
-        })
+        let set = self.sets.get(usize::from(set));
+        set.is_some_and(|set| set.contains(value))
     }
 
     fn put(&mut self, set: u16, value: &[u8], is_in: bool) {
-        if self.contains(set, value) == is_in {
+        let Some(set) = self.sets.get_mut(usize::from(set)) else {
+            return;
+        };
+        if let Some(known) = set.changed.get_mut(value) {
+            *known = is_in;
             return;
         }
-        let key = (set, value.to_vec());
-        if let Some(known) = self.changed.get_mut(&key) {
-            *known = is_in;
+        if set.initial.contains(value) == is_in {
             return;
         }
         let taken = value.len() + ENTRY_BYTES;
@@ -74,7 +90,7 @@ impl WrittenSets {
             return;
         }
         self.bytes += taken;
-        self.changed.insert(key, is_in);
+        set.changed.insert(value.to_vec(), is_in);
     }
 }
 
