@@ -113,7 +113,6 @@ struct group *flowpin_getgrgid(gid_t group) {
   ASK(GROUP_NUMBER, group, getgrgid_r(group, GIVEN));
 }
 
-
 char *flowpin_ether_ntoa(const struct ether_addr *address) {
   static _Thread_local char text[18];
   return ether_ntoa_r(address, text);

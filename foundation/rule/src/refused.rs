@@ -114,7 +114,7 @@ pub(crate) static REFUSED: &[(&str, &[&str])] = &[
     ("Files have no descriptions for rules yet.", &[
         "file.magic", "filemagic",
     ]),
-    ("Certificates have no chain, times or validity for rules yet.", &[
+    ("Certificates have no times or validity for rules yet, and handshakes no state.", &[
         "ssl_state", "tls_cert_expired", "tls_cert_notafter",
         "tls_cert_notbefore", "tls_cert_valid", "tls_store",
     ]),

@@ -78,14 +78,14 @@ pub(super) struct ArrowRows {
     scratch: Scratch,
 }
 
-/// A column, of as many rows as had a value when it was last appended to.
+/// A column, and how many rows it has: those up to its last value.
 struct Column {
     builder: Builder,
     len: usize,
 }
 
 impl Column {
-    /// The column with so many rows, of which it has the last values yet to get.
+    /// The builder, to which the value of the row behind the first `len` is appended next.
     #[inline]
     fn after(&mut self, len: usize) -> &mut Builder {
         let unset = len - self.len;
