@@ -41,7 +41,7 @@ pub(crate) fn report(
     kept: &KeptBytes,
     sink: &mut impl MessageSink,
 ) {
-    if sides.iter().all(|side| side.banner.len() == 0) {
+    if sides.iter().all(|side| side.banner.is_empty()) {
         return;
     }
     if !sink.reads(&SSH) {
