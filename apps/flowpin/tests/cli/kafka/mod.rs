@@ -2,6 +2,8 @@
 //!
 //! With `FLOWPIN_TEST_LONG=1` only, because the broker has to be fetched and started.
 
+#[cfg(feature = "kafka-tls")]
+mod encrypted;
 mod live;
 mod logins;
 
