@@ -16,6 +16,8 @@ enum Layer {
     /// Offline tools: what they make, stages run.
     Compiler,
     Engine,
+    /// What the engine accounts for, in words: for apps.
+    Explanation,
     App,
     /// The trace generator: on top of readers and of the test kit's multiplier, for apps.
     Generator,
@@ -25,8 +27,10 @@ enum Layer {
 
 impl Layer {
     fn of(folder: &str) -> Option<Self> {
-        if folder == "testkit/gen" {
-            return Some(Self::Generator);
+        match folder {
+            "testkit/gen" => return Some(Self::Generator),
+            "engine/explanation" => return Some(Self::Explanation),
+            _ => {}
         }
         match folder.split('/').next()? {
             "foundation" => Some(Self::Foundation),
@@ -44,9 +48,14 @@ impl Layer {
         match self {
             Self::Foundation | Self::Pipeline | Self::Compiler => other == Self::Foundation,
             Self::Engine => matches!(other, Self::Foundation | Self::Pipeline),
+            Self::Explanation => matches!(other, Self::Foundation | Self::Engine),
             Self::App => matches!(
                 other,
-                Self::Foundation | Self::Compiler | Self::Engine | Self::Generator
+                Self::Foundation
+                    | Self::Compiler
+                    | Self::Engine
+                    | Self::Explanation
+                    | Self::Generator
             ),
             Self::Generator => matches!(other, Self::Foundation | Self::Pipeline | Self::Support),
             Self::Support => true,

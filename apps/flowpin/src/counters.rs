@@ -2,9 +2,9 @@
 
 use crate::progress::Bar;
 use crate::service::Notifier;
-use crate::summary::number;
 use crate::tell::tell;
 use flowpin_engine::{Control, Progress, ProgressSink};
+use flowpin_words::number;
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};

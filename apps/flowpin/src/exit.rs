@@ -1,8 +1,8 @@
 //! How the command ends: exit codes, and errors as one line.
 
-use crate::conversation::printable;
 use flowpin_config::{ConfigError, Plan, Settings};
 use flowpin_engine::RunError;
+use flowpin_words::printable;
 use std::fmt;
 use std::io;
 use std::process::ExitCode;

@@ -1,9 +1,9 @@
 //! Grammars from files: compiled, reported if refused, added to the plan.
 
-use crate::conversation::printable;
 use crate::exit::{Failure, origin};
 use flowpin_config::Plan;
 use flowpin_grammar::{Limits, Others, compile};
+use flowpin_words::printable;
 
 /// Compiles the plan's grammars. Warnings go to standard error.
 ///

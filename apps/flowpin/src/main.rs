@@ -9,7 +9,6 @@ mod conversation;
 mod counters;
 mod doctor;
 mod exit;
-mod explanation;
 mod grammars;
 mod patterns;
 mod profile;

@@ -1,8 +1,8 @@
 //! The progress bar: on a terminal only, redrawn a few times a second.
 
-use crate::summary::number;
 use crate::tell::tell;
 use flowpin_engine::{Progress, ProgressSink};
+use flowpin_words::number;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
 use std::sync::Mutex;

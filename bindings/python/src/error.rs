@@ -130,6 +130,7 @@ impl Failure {
                 (Kind::Option, Some("parse"))
             }
             RunError::NoSuchCpu { .. } => (Kind::Option, Some("cpus")),
+            RunError::NotExplained(_) => (Kind::Option, None),
             _ => (Kind::Other, None),
         };
         Self {

@@ -17,6 +17,7 @@
 mod captured;
 mod conversations;
 mod error;
+mod explanations;
 mod feed;
 mod grammar;
 mod options;
@@ -32,6 +33,7 @@ mod verdicts;
 use crate::captured::{CapturePacket, Packets};
 use crate::conversations::{StreamPart, Streams};
 use crate::error::{Failure, Names};
+use crate::explanations::Explanations;
 use crate::grammar::Grammar;
 use crate::queue::Queues;
 use crate::report::Report;
@@ -131,6 +133,26 @@ fn identify(
     Verdicts::start(py, setting(py, source, config, &options)?)
 }
 
+/// What each stage saw of a packet, or of a connection's packets: `asked` as in
+/// [`Explanations::start`].
+///
+/// # Errors
+/// The options, what is asked for or the source are wrong.
+#[pyfunction]
+#[pyo3(signature = (source, asked, is_text, config, options))]
+fn explain(
+    py: Python<'_>,
+    source: Source,
+    asked: (Option<u64>, Option<String>, Option<String>),
+    is_text: bool,
+    config: Option<PathBuf>,
+    options: Given,
+) -> PyResult<Explanations> {
+    let (packet, connection, record) = &asked;
+    let asked = (*packet, connection.as_deref(), record.as_deref());
+    Explanations::start(py, setting(py, source, config, &options)?, asked, is_text)
+}
+
 fn setting(
     py: Python<'_>,
     (paths, names, feeders): Source,
@@ -211,6 +233,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(packets, module)?)?;
     module.add_function(wrap_pyfunction!(streams, module)?)?;
     module.add_function(wrap_pyfunction!(identify, module)?)?;
+    module.add_function(wrap_pyfunction!(explain, module)?)?;
     module.add_function(wrap_pyfunction!(options_known, module)?)?;
     module.add_function(wrap_pyfunction!(records_known, module)?)?;
     module.add_function(wrap_pyfunction!(stream::drain, module)?)?;
@@ -224,5 +247,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Packets>()?;
     module.add_class::<Streams>()?;
     module.add_class::<Verdicts>()?;
+    module.add_class::<Explanations>()?;
     module.add_class::<Report>()
 }

@@ -71,6 +71,34 @@ def test_verdicts_are_those_of_the_command(command):
     assert {one.transport for one in verdicts} >= {"TCP", "UDP"}
 
 
+def test_explanations_are_those_of_the_command(command):
+    eve = flowpin.read(PATH, "http").to_arrow()
+    uid = eve["uid"][0].as_py()
+    for asked, words in [({"packet": 4}, ["--packet", "4"]), ({"connection": uid}, ["--uid", uid])]:
+        told = list(flowpin.explain(PATH, **asked))
+        done = subprocess.run(
+            [str(command), "explain", "-r", str(PATH), "--json", *words], capture_output=True
+        )
+        assert told == [json.loads(line) for line in done.stdout.splitlines()]
+        assert told
+    record = {"event_type": "http", "pcap_cnt": 4}
+    assert list(flowpin.explain(PATH, record=record)) == list(flowpin.explain(PATH, 4))
+    assert "Checksum, key, shard" in "".join(flowpin.explain(PATH, 4, text=True))
+
+
+def test_explanations_of_nothing_are_refused():
+    with pytest.raises(flowpin.OptionError, match="there is no packet 99999"):
+        list(flowpin.explain(PATH, 99999))
+    with pytest.raises(flowpin.OptionError, match="no such connection"):
+        list(flowpin.explain(PATH, connection="1:wCb3OG7yAFWelaUydu0D+125CLM="))
+    with pytest.raises(flowpin.OptionError, match="one of packet, connection and record"):
+        flowpin.explain(PATH)
+    with pytest.raises(flowpin.OptionError, match="no record"):
+        flowpin.explain(PATH, record="what")
+    with pytest.raises(flowpin.InputError, match="save it to a file"):
+        flowpin.explain(PATH.read_bytes(), 1)
+
+
 def test_what_is_wrong_is_said():
     with pytest.raises(flowpin.OptionError, match="does not name a connection") as raised:
         flowpin.streams(PATH, "no name")

@@ -1,15 +1,14 @@
 //! `flowpin explain`: what each stage saw of a packet, and decided.
 
-use super::{SAME_RUN, cache_folder, plan, report_damage, require_input, require_stdout, sink};
+use super::{cache_folder, plan, report_damage, require_input, require_stdout, sink};
 use crate::cli::ExplainArgs;
 use crate::exit::{Exit, Failure};
-use crate::explanation::{Printer, is_header, question_of_record};
 use crate::progress::Bar;
 use crate::signals::Signals;
-use crate::summary::number;
-use anyhow::{Context, anyhow};
-use flowpin_engine::{Control, ExplainReport, Question, RunError};
-use std::io::{ErrorKind, IsTerminal, Read};
+use anyhow::Context;
+use flowpin_engine::{Control, Question, RunError};
+use flowpin_explanation::{Form, Printer, explained, is_header, question_of_record};
+use std::io::{self, BufWriter, ErrorKind, IsTerminal, Read, Write};
 
 /// Does what `flowpin explain` was told.
 pub(crate) fn explain(args: &ExplainArgs) -> Result<Exit, Failure> {
@@ -20,8 +19,17 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<Exit, Failure> {
     let question = question(args).map_err(Failure::usage)?;
     let control = Control::default();
     let signals = Signals::install(&control).map_err(Failure::failed)?;
-    let bar = Bar::on_terminal().filter(|_| !std::io::stdout().is_terminal());
-    let mut printer = Printer::on_stdout(args.json, matches!(question, Question::Packet(_)));
+    let bar = Bar::on_terminal().filter(|_| !io::stdout().is_terminal());
+    let form = match question {
+        _ if args.json => Form::Json,
+        Question::Packet(_) => Form::Long,
+        Question::Connection(_) => Form::Short,
+    };
+    let out: Box<dyn Write> = match form {
+        Form::Json => Box::new(BufWriter::new(io::stdout())),
+        Form::Long | Form::Short => Box::new(BufWriter::new(anstream::stdout())),
+    };
+    let mut printer = Printer::new(out, form);
     let progress = sink(bar.as_ref());
     let outcome = flowpin_engine::explain(&plan, question, &mut printer, &control, progress);
     if let Some(bar) = bar {
@@ -42,9 +50,7 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<Exit, Failure> {
         Some(signal) if report.stopped_early => return Ok(Exit::Signal(signal)),
         _ => {}
     }
-    if report.explained == 0 {
-        return Err(Failure::failed(anyhow!(not_found(question, &report))));
-    }
+    explained(question, &report).map_err(|error| Failure::failed(anyhow::Error::from(error)))?;
     let is_damaged = report.inputs.iter().any(|input| input.damage.is_some());
     Ok(if is_damaged {
         Exit::InputDamaged
@@ -63,10 +69,10 @@ fn question(args: &ExplainArgs) -> anyhow::Result<Question> {
     }
     let line = args.record.as_deref().unwrap_or_default();
     if line != "-" {
-        return question_of_record(line);
+        return Ok(question_of_record(line)?);
     }
     let mut text = Vec::new();
-    let mut stdin = std::io::stdin().lock().take(RECORD_BYTES_MAX);
+    let mut stdin = io::stdin().lock().take(RECORD_BYTES_MAX);
     stdin
         .read_to_end(&mut text)
         .context("cannot read a record from standard input")?;
@@ -74,20 +80,7 @@ fn question(args: &ExplainArgs) -> anyhow::Result<Question> {
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());
     let first = lines.clone().next().unwrap_or_default();
     let line = lines.find(|line| !is_header(line.trim()));
-    question_of_record(line.unwrap_or(first))
-}
-
-fn not_found(question: Question, report: &ExplainReport) -> String {
-    let packets = number::things(report.packets, "packet");
-    match question {
-        Question::Packet(number) if report.is_filtered => {
-            format!("packet {number} is left out by the filter or by its time, so no stage sees it")
-        }
-        Question::Packet(number) => {
-            format!("there is no packet {number}: the input has {packets}")
-        }
-        Question::Connection(_) => format!("no such connection; {SAME_RUN}"),
-    }
+    Ok(question_of_record(line.unwrap_or(first))?)
 }
 
 /// More than any record takes.

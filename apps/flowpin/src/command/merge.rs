@@ -3,10 +3,10 @@
 use super::print;
 use crate::cli::MergeArgs;
 use crate::exit::{Exit, Failure};
-use crate::summary::number::things;
 use crate::tell::tell;
 use anyhow::anyhow;
 use flowpin_disk::Existing;
+use flowpin_words::number::things;
 
 /// Runs `flowpin merge`.
 pub(crate) fn merge(args: &MergeArgs) -> Result<Exit, Failure> {

@@ -38,10 +38,11 @@ use crate::exit::{Exit, Failure};
 use crate::grammars;
 use crate::progress::Bar;
 use crate::signals::Signals;
-use crate::summary::number;
 use crate::tell::tell;
 use flowpin_config::{Format, OutputPlan, PeerAddress, Plan, Settings};
 use flowpin_engine::{InputReport, ProgressSink, RunReport, Wanted};
+use flowpin_explanation::SAME_RUN;
+use flowpin_words::number;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -160,10 +161,6 @@ fn wanted(text: &str) -> anyhow::Result<Wanted> {
     text.parse()
         .map_err(|error| anyhow::anyhow!("`{text}` does not name a connection: {error}"))
 }
-
-/// Advice if a connection is not found.
-const SAME_RUN: &str = "use the input, --timeouts, --memory, --id-seed and --community-seed of the \
-                        run that wrote the identifier";
 
 /// Where the engine reports its progress.
 fn sink(bar: Option<&Bar>) -> &dyn ProgressSink {

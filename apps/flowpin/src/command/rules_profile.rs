@@ -3,7 +3,6 @@
 use super::rules::line;
 use super::{cache_folder, damage_reported, plan, print, require_input, sink, tell_losses};
 use crate::cli::{RuleArgs, RuleProfileArgs};
-use crate::conversation::printable;
 use crate::exit::{Exit, Failure};
 use crate::progress::Bar;
 use crate::rules::load;
@@ -11,6 +10,7 @@ use crate::signals::Signals;
 use flowpin_config::{Checksums, Format, PipelineShape};
 use flowpin_engine::Control;
 use flowpin_rule::{CostLedger, Costs, RuleCost, RuleSet};
+use flowpin_words::printable;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;

@@ -5,11 +5,11 @@ use crate::cli::SliceArgs;
 use crate::exit::{Exit, Failure};
 use crate::progress::Bar;
 use crate::signals::Signals;
-use crate::summary::number;
 use crate::tell::tell;
 use anyhow::anyhow;
 use flowpin_disk::Output;
 use flowpin_engine::{Control, RunError, SliceReport, Wanted};
+use flowpin_words::number;
 use std::io::ErrorKind;
 
 /// Runs `flowpin slice`.

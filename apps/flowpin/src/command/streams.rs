@@ -6,7 +6,6 @@ use crate::conversation::Printer;
 use crate::exit::{Exit, Failure};
 use crate::progress::Bar;
 use crate::signals::Signals;
-use crate::summary::number;
 use crate::tell::tell;
 use anyhow::anyhow;
 use flowpin_config::Plan;
@@ -14,6 +13,7 @@ use flowpin_counters::Losses;
 use flowpin_engine::{
     Control, RunError, StreamFiles, StreamFilesOptions, StreamSink, StreamsReport, Wanted,
 };
+use flowpin_words::number;
 use std::io::{ErrorKind, IsTerminal};
 use std::path::Path;
 

@@ -1,10 +1,10 @@
 //! A conversation as JSON lines, with the field names of EVE JSON.
 
 use super::protocol;
-use crate::summary::number;
 use core::net::IpAddr;
 use flowpin_engine::{StreamEnd, StreamPlace};
 use flowpin_record::{CommunityId, Ports};
+use flowpin_words::number;
 use serde::Serialize;
 use std::io::{self, Write};
 

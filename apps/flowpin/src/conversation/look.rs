@@ -30,33 +30,6 @@ fn is_odd(byte: u8) -> bool {
     byte < b' ' && !matches!(byte, b'\t' | b'\n' | b'\r') || byte == 0x7f
 }
 
-/// Text that does nothing but be read: no control characters but ends of lines and tabs.
-pub(crate) fn printable(bytes: &[u8]) -> String {
-    let mut out = String::with_capacity(bytes.len());
-    for chunk in bytes.utf8_chunks() {
-        let mut letters = chunk.valid().chars().peekable();
-        while let Some(letter) = letters.next() {
-            match letter {
-                '\n' | '\t' => out.push(letter),
-                // The end of a line on the wire.
-                '\r' if matches!(letters.peek(), None | Some('\n')) => {}
-                _ if letter.is_control() || is_directional(letter) => out.push('.'),
-                _ => out.push(letter),
-            }
-        }
-        out.extend(chunk.invalid().iter().map(|_| '.'));
-    }
-    out
-}
-
-/// Characters that reverse the direction of the text after them.
-fn is_directional(letter: char) -> bool {
-    matches!(
-        letter,
-        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
-    )
-}
-
 /// Lines of sixteen bytes: offset, hexadecimal, letters.
 pub(super) fn hex_lines(offset: u64, bytes: &[u8]) -> impl Iterator<Item = String> {
     bytes.chunks(16).zip(0_u64..).map(move |(line, nth)| {
@@ -74,7 +47,7 @@ pub(super) fn hex_lines(offset: u64, bytes: &[u8]) -> impl Iterator<Item = Strin
 
 #[cfg(test)]
 mod tests {
-    use super::{hex_lines, printable, text_len};
+    use super::{hex_lines, text_len};
 
     /// A header is readable though its body is not; a word in the middle of binary data is not
     /// torn out.
@@ -88,21 +61,6 @@ mod tests {
         assert_eq!(text_len(b"caf\xc3"), 4);
         assert_eq!(text_len(b"line\n\xff\xfe"), 5);
         assert_eq!(text_len(b""), 0);
-    }
-
-    /// A capture must not be able to command a terminal: no escape sequence, no C1 control, no
-    /// reversal of the order of letters.
-    #[test]
-    fn nothing_printed_is_a_command() {
-        assert_eq!(
-            printable(b"\x1b[31mred\x07\r\nnext\rover\n"),
-            ".[31mred.\nnext.over\n"
-        );
-        assert_eq!(
-            printable("\u{9b}31m \u{202e}x \u{e9}\t".as_bytes()),
-            ".31m .x \u{e9}\t"
-        );
-        assert_eq!(printable(b"a\xff\xfeb"), "a..b");
     }
 
     /// Sixteen bytes a line, at their offset in the stream.

@@ -11,14 +11,12 @@
 mod json;
 mod look;
 
-pub(crate) use look::printable;
-
 use crate::cli::Show;
-use crate::summary::number;
 use anstyle::{AnsiColor, Style};
 use flowpin_engine::{
     Conversation, GAP_FILL_MAX, Gaps, RunError, StreamEnd, StreamPlace, StreamSink, gap_note,
 };
+use flowpin_words::{number, printable};
 use std::io::{self, Write};
 use std::path::PathBuf;
 

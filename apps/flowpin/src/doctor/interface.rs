@@ -1,8 +1,8 @@
 //! One interface: whether it can be captured from, and what its card and driver do to packets.
 
 use super::{Finding, Part};
-use crate::summary::number;
 use flowpin_socket::{Driver, Ring, RingOptions, SocketError, driver};
+use flowpin_words::number;
 use std::fs;
 use std::thread;
 

@@ -1,7 +1,7 @@
 //! What concerns every interface: kernel, memory, clock, processors, the kernel's own queues.
 
 use super::{Finding, Part};
-use crate::summary::number;
+use flowpin_words::number;
 use std::fs;
 
 /// Examines the system.

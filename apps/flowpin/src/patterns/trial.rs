@@ -2,9 +2,9 @@
 
 use super::{ends, transport};
 use crate::summary;
-use crate::summary::number;
 use crate::summary::page::{Cell, Page};
 use flowpin_engine::{Found, PatternTrial, PatternsReport};
+use flowpin_words::number;
 use std::path::Path;
 
 /// The whole report.

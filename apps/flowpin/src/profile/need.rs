@@ -1,8 +1,8 @@
 //! The cores that a link needs, as text and as JSON.
 
 use super::{cut, json::mapping, shape};
-use crate::summary::number;
 use flowpin_engine::{Demand, Need, Rule};
+use flowpin_words::number;
 use serde_json::{Value, json};
 
 pub(crate) fn need_json(demand: &Demand, need: &Need) -> Value {

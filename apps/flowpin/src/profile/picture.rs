@@ -2,8 +2,8 @@
 //! sets the pace is marked.
 
 use super::{shape, side};
-use crate::summary::number;
 use flowpin_engine::{Mapping, Profile, Side};
+use flowpin_words::number;
 use std::fmt::Write as _;
 
 const WIDTH: f64 = 760.0;

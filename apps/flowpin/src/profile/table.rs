@@ -1,8 +1,8 @@
 //! The profile as a table.
 
 use super::{cut, shape, side};
-use crate::summary::number;
 use flowpin_engine::{Cost, Profile};
+use flowpin_words::number;
 use std::fmt::Write as _;
 
 /// Of 64 mappings, those for these numbers of cores.

@@ -3,8 +3,8 @@
 
 use super::page::{Cell, Page};
 use super::{Detail, number};
-use crate::conversation::printable;
 use flowpin_engine::{AlertCounts, Counted, RunReport};
+use flowpin_words::printable;
 use serde::Serialize;
 
 /// The section with the rules that have alerted most.

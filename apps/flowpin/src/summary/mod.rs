@@ -6,7 +6,6 @@ mod alerts;
 mod connections;
 mod hints;
 mod json;
-pub(crate) mod number;
 pub(crate) mod page;
 mod quality;
 mod ranking;
@@ -19,6 +18,7 @@ pub(crate) use json::json;
 
 use console::Term;
 use flowpin_engine::RunReport;
+use flowpin_words::number;
 use page::Page;
 
 /// The level of detail.

@@ -2,8 +2,8 @@
 //! for records.
 
 use super::{by, sums, transport};
-use crate::summary::number;
 use flowpin_engine::Listed;
+use flowpin_words::number;
 use std::io::{self, Write};
 
 pub(super) fn head(out: &mut impl Write) -> io::Result<()> {

@@ -1,10 +1,10 @@
 //! JSON lines, with the field names of EVE JSON.
 
 use super::{by, sums, transport};
-use crate::summary::number;
 use core::net::IpAddr;
 use flowpin_engine::Listed;
 use flowpin_record::RecordEndpoint;
+use flowpin_words::number;
 use serde::Serialize;
 use std::io::{self, Write};
 

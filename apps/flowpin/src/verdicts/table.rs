@@ -1,11 +1,11 @@
 //! A table. Columns are as wide as the first rows need; wider cells later stick out.
 
 use super::{by, sums, transport};
-use crate::summary::number;
 use anstyle::{AnsiColor, Style};
 use core::net::SocketAddr;
 use flowpin_engine::Listed;
 use flowpin_record::{Confidence, RecordEndpoint};
+use flowpin_words::number;
 use std::io::{self, Write};
 
 /// Rows that wait for the widths.

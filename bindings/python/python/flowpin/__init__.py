@@ -8,9 +8,10 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar, overload
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Literal, TypeVar, overload
 
 from . import _native
 from ._errors import (
@@ -62,6 +63,7 @@ __all__ = [
     "Verdict",
     "Verdicts",
     "__version__",
+    "explain",
     "identify",
     "options",
     "packets",
@@ -186,6 +188,73 @@ def identify(
 ) -> Verdicts:
     """Which protocol each connection speaks, by its first bytes, in the order of its records."""
     return _started(_native.identify, source, link_type, filter, config, options)
+
+
+@overload
+def explain(
+    source: Source,
+    packet: int | None = None,
+    connection: str | None = None,
+    record: str | dict[str, Any] | None = None,
+    *,
+    text: Literal[False] = False,
+    filter: str | None = None,
+    config: str | os.PathLike[str] | None = None,
+    **options: Any,
+) -> Iterator[dict[str, Any]]: ...
+
+
+@overload
+def explain(
+    source: Source,
+    packet: int | None = None,
+    connection: str | None = None,
+    record: str | dict[str, Any] | None = None,
+    *,
+    text: Literal[True],
+    filter: str | None = None,
+    config: str | os.PathLike[str] | None = None,
+    **options: Any,
+) -> Iterator[str]: ...
+
+
+def explain(
+    source: Source,
+    packet: int | None = None,
+    connection: str | None = None,
+    record: str | dict[str, Any] | None = None,
+    *,
+    text: bool = False,
+    filter: str | None = None,
+    config: str | os.PathLike[str] | None = None,
+    **options: Any,
+) -> Iterator[dict[str, Any]] | Iterator[str]:
+    """What each stage saw of a packet, or of each packet of a connection, and decided.
+
+    One of ``packet``, ``connection`` and ``record`` says what is asked for.
+
+    :param source: paths of captures, which are read twice.
+    :param packet: a packet's number (``pcap_cnt`` in EVE, ``packet_number`` elsewhere).
+    :param connection: a connection's uid, ``flow_id`` or Community ID.
+    :param record: a record of EVE, of a Zeek log or of CSV: its line, or the object of JSON.
+    :param text: lines for people, with the styles of a terminal, instead of objects as
+        ``flowpin explain --json`` writes them.
+    :param options: those of the run that wrote the record.
+    :raises OptionError: there is no such packet or connection.
+    """
+    line = json.dumps(record) if isinstance(record, dict) else record
+
+    def start(source: Any, place: str | None, given: Any) -> _native.Explanations:
+        if source[2]:
+            raise InputError(
+                "cannot explain what has no path, since it is read twice; save it to a file first"
+            )
+        return _native.explain(source, (packet, connection, line), text, place, given)
+
+    accounts = _started(start, source, LINKTYPE_ETHERNET, filter, config, options)
+    if text:
+        return accounts
+    return (json.loads(line) for account in accounts for line in account.splitlines())
 
 
 def _started(

@@ -2,10 +2,10 @@
 
 use super::streams;
 use super::words::{event, fate, slow, tcp_field};
-use crate::conversation::printable;
-use crate::summary::number;
 use anstyle::Style;
 use flowpin_engine::{Fate, PacketAccount};
+use flowpin_words::number;
+use flowpin_words::printable;
 use std::io::{self, Write};
 
 /// A line of what the packet is, and one of what was decided, if that is worth one.

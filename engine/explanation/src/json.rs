@@ -5,13 +5,13 @@ use super::streams;
 use super::words::{
     checksum_name, event_name, fate, fate_name, kind_name, side, slow_name, unread_name,
 };
-use crate::summary::number::rfc3339;
 use flowpin_config::Named;
 use flowpin_engine::{
     CandidatesView, Completion, ConnectionAccount, EndView, Fate, Headers, HeldFate, HeldOutcome,
     HeldReason, InspectView, PacketAccount, PacketView, RecordText, StreamView,
 };
 use flowpin_record::{ConnRecord, Direction};
+use flowpin_words::number::rfc3339;
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 

@@ -5,7 +5,7 @@ use flowpin_packet::{Timestamp, date_of_day};
 use std::time::Duration;
 
 /// `1,234,567`.
-pub(crate) fn count(value: u64) -> String {
+pub fn count(value: u64) -> String {
     let digits = value.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
     for (at, digit) in digits.chars().enumerate() {
@@ -18,7 +18,7 @@ pub(crate) fn count(value: u64) -> String {
 }
 
 /// `1 packet`, `1,234 packets`.
-pub(crate) fn things(value: u64, name: &str) -> String {
+pub fn things(value: u64, name: &str) -> String {
     let number = count(value);
     if value == 1 {
         return format!("{number} {name}");
@@ -32,23 +32,23 @@ pub(crate) fn things(value: u64, name: &str) -> String {
 }
 
 /// A loss in words: how many of what, why, and what helps.
-pub(crate) fn loss(loss: Loss, count: u64) -> String {
+pub fn loss(loss: Loss, count: u64) -> String {
     format!("{} {}", things(count, loss.unit()), loss.explanation())
 }
 
 /// The same, and the form of its verb: of one thing, of several.
-pub(crate) fn things_and<'a>(value: u64, name: &str, verb: [&'a str; 2]) -> (String, &'a str) {
+pub fn things_and<'a>(value: u64, name: &str, verb: [&'a str; 2]) -> (String, &'a str) {
     let [one, several] = verb;
     (things(value, name), if value == 1 { one } else { several })
 }
 
 /// Bytes of traffic, in powers of 1000: `30.7 MB`.
-pub(crate) fn bytes(value: u64) -> String {
+pub fn bytes(value: u64) -> String {
     si(real(value), "B")
 }
 
 /// Memory, in powers of 1024: `45 MiB`.
-pub(crate) fn memory(value: u64) -> String {
+pub fn memory(value: u64) -> String {
     let mebibytes = real(value) / f64::from(1 << 20);
     if mebibytes < 1024.0 {
         format!("{mebibytes:.0} MiB")
@@ -58,7 +58,7 @@ pub(crate) fn memory(value: u64) -> String {
 }
 
 /// Three digits and a prefix: `3.11 M` and the unit.
-pub(crate) fn si(value: f64, unit: &str) -> String {
+pub fn si(value: f64, unit: &str) -> String {
     let mut value = value;
     let mut prefixes = ["", "k", "M", "G", "T", "P"].into_iter().peekable();
     let mut prefix = prefixes.next().unwrap_or_default();
@@ -78,7 +78,7 @@ pub(crate) fn si(value: f64, unit: &str) -> String {
 }
 
 /// `count` per second.
-pub(crate) fn rate(count: u64, time: Duration) -> f64 {
+pub fn rate(count: u64, time: Duration) -> f64 {
     let seconds = time.as_secs_f64();
     if seconds > 0.0 {
         real(count) / seconds
@@ -88,7 +88,7 @@ pub(crate) fn rate(count: u64, time: Duration) -> f64 {
 }
 
 /// `12.3 %`; never `0.0 %` for something, nor `100.0 %` for less than all.
-pub(crate) fn percent(part: u64, whole: u64) -> String {
+pub fn percent(part: u64, whole: u64) -> String {
     if whole == 0 || part == 0 {
         return "0 %".to_owned();
     }
@@ -105,7 +105,7 @@ pub(crate) fn percent(part: u64, whole: u64) -> String {
 }
 
 /// A length of time: `12 ms`, `3.25 s`, `8 min 41 s`, `2 d 3 h`.
-pub(crate) fn duration(time: Duration) -> String {
+pub fn duration(time: Duration) -> String {
     let seconds = time.as_secs();
     if seconds < 1 {
         let micros = time.as_micros();
@@ -131,7 +131,7 @@ pub(crate) fn duration(time: Duration) -> String {
 }
 
 /// `2011-01-25` and `18:52:22`, in UTC.
-pub(crate) fn date_and_time(time: Timestamp) -> (String, String) {
+pub fn date_and_time(time: Timestamp) -> (String, String) {
     let (days, second) = (time.secs() / 86_400, time.secs() % 86_400);
     let (year, month, day) = date_of_day(days);
     (
@@ -146,14 +146,14 @@ pub(crate) fn date_and_time(time: Timestamp) -> (String, String) {
 }
 
 /// RFC 3339 with nanoseconds: for machines.
-pub(crate) fn rfc3339(time: Timestamp) -> String {
+pub fn rfc3339(time: Timestamp) -> String {
     let (date, clock) = date_and_time(time);
     format!("{date}T{clock}.{:09}Z", time.subsec_nanos())
 }
 
 /// As a floating-point number: exact enough for three digits.
 #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
-pub(crate) const fn real(value: u64) -> f64 {
+pub const fn real(value: u64) -> f64 {
     value as f64
 }
 

@@ -1,11 +1,11 @@
 //! What decisions are called.
 
-use crate::summary::number;
 use flowpin_engine::{
     ChecksumVerdict, Event, Fate, Headers, InspectChange, Lifetime, PacketAccount, SlowReason,
     Unread,
 };
 use flowpin_packet::{Malformed, PacketKind};
+use flowpin_words::number;
 
 /// Which check of the fast path refused a packet.
 pub(super) fn slow(reason: SlowReason) -> String {

@@ -1,12 +1,12 @@
 //! What reassembly did with a segment, in sentences.
 
 use super::words::{side, tcp_field};
-use crate::summary::number;
 use flowpin_config::Named;
 use flowpin_engine::{
     Anomaly, HeldFate, HeldOutcome, HeldReason, HeldView, PacketAccount, StreamView, StreamsEnd,
     StreamsView,
 };
+use flowpin_words::number;
 
 /// What became of the segment's bytes and of both streams, a sentence each.
 pub(super) fn decisions(account: &PacketAccount, view: &StreamsView) -> Vec<String> {

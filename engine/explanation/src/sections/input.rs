@@ -2,8 +2,8 @@
 
 use super::super::text::Section;
 use super::super::words::{self, checksum, fate, slow};
-use crate::summary::number;
 use flowpin_engine::{Headers, PacketAccount, PacketView};
+use flowpin_words::number;
 
 pub(super) fn headers(name: &'static str, all: &Headers) -> Section {
     let mut section = Section::new(name, "pipeline/20-dispatch/src/peel");

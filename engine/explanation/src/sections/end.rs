@@ -2,12 +2,12 @@
 
 use super::super::streams;
 use super::super::text::Section;
-use crate::summary::number;
 use flowpin_engine::{ConnectionAccount, EndView, RecordText};
 use flowpin_record::{ConnRecord, RecordEndpoint};
+use flowpin_words::number;
 
 /// The end of a connection, and what no packet of it caused.
-pub(in crate::explanation) fn connection(account: &ConnectionAccount) -> Vec<Section> {
+pub(crate) fn connection(account: &ConnectionAccount) -> Vec<Section> {
     let mut end = Section::new(
         "End of the connection",
         "pipeline/50-flow/src/table/expiry.rs",

@@ -1,21 +1,26 @@
-//! From a record's line to the question that it stands for.
+//! From a record's line to the question that it stands for, and what has no answer.
 
-use anyhow::{anyhow, bail};
-use flowpin_engine::{Question, Wanted};
+use flowpin_engine::{ExplainReport, Question, RunError, Wanted};
+use flowpin_words::number;
 use serde_json::Value;
+
+/// A text from which no question can be made: why, and what to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct NoQuestion(&'static str);
 
 /// The packet or connection that a record names: a line of EVE JSON, of a Zeek log (TSV or JSON),
 /// or of CSV.
 ///
 /// # Errors
 /// A line that names neither.
-pub(crate) fn question_of_record(line: &str) -> anyhow::Result<Question> {
+pub fn question_of_record(line: &str) -> Result<Question, NoQuestion> {
     let line = line.trim();
     if line.is_empty() {
-        bail!("there is no record: `--record` takes one line of a log");
+        return Err(NoQuestion("there is no record: give one line of a log"));
     }
     if is_header(line) {
-        bail!("that is a header line of a log, and no record");
+        return Err(NoQuestion("that is a header line of a log, and no record"));
     }
     let (is_record, is_of_many, found) = match serde_json::from_str::<Value>(line) {
         Ok(record @ Value::Object(_)) => {
@@ -38,18 +43,42 @@ pub(crate) fn question_of_record(line: &str) -> anyhow::Result<Question> {
     };
     match found {
         Some(question) if !is_of_many => Ok(question),
-        None if !is_record => Err(anyhow!(
-            "that is no record: `--record` takes a line of EVE JSON, of a Zeek log or of CSV"
+        None if !is_record => Err(NoQuestion(
+            "that is no record: give a line of EVE JSON, of a Zeek log or of CSV",
         )),
-        _ => Err(anyhow!(
+        _ => Err(NoQuestion(
             "the record names neither a packet (pcap_cnt, packet_number) nor a connection (uid, \
-             flow_id): records of scans, floods, tunnels and pairs of hosts are of many connections"
+             flow_id): records of scans, floods, tunnels and pairs of hosts are of many connections",
         )),
     }
 }
 
+/// Whether there was an answer.
+///
+/// # Errors
+/// There was none: why, and what helps.
+pub fn explained(question: Question, report: &ExplainReport) -> Result<(), RunError> {
+    if report.explained > 0 {
+        return Ok(());
+    }
+    let packets = number::things(report.packets, "packet");
+    Err(RunError::NotExplained(match question {
+        Question::Packet(number) if report.is_filtered => {
+            format!("packet {number} is left out by the filter or by its time, so no stage sees it")
+        }
+        Question::Packet(number) => {
+            format!("there is no packet {number}: the input has {packets}")
+        }
+        Question::Connection(_) => format!("no such connection; {SAME_RUN}"),
+    }))
+}
+
+/// Advice if a connection is not found.
+pub const SAME_RUN: &str = "use the input, --timeouts, --memory, --id-seed and --community-seed of \
+                            the run that wrote the identifier";
+
 /// Whether a line names the columns of a log.
-pub(crate) fn is_header(line: &str) -> bool {
+pub fn is_header(line: &str) -> bool {
     line.starts_with('#') || line.starts_with("ts,")
 }
 

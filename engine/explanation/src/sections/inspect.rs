@@ -2,9 +2,9 @@
 
 use super::super::text::Section;
 use super::super::words::{change, side, unread};
-use crate::summary::number;
 use flowpin_engine::{CandidatesView, Completion, InspectChange, InspectView};
 use flowpin_record::App;
+use flowpin_words::number;
 
 pub(super) fn identification(change_of: &InspectChange) -> Section {
     let mut section = Section::new("Identification", "pipeline/70-identify");

@@ -1,9 +1,9 @@
 //! Layout: a title, sections with the folder of their source code beside, rows in columns.
 
-use crate::conversation::printable;
-use crate::summary::number;
 use anstyle::Style;
 use flowpin_engine::PacketAccount;
+use flowpin_words::number;
+use flowpin_words::printable;
 use std::io::{self, Write};
 
 /// What one stage says.

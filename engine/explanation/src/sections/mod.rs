@@ -9,10 +9,10 @@ pub(super) use end::connection;
 use super::streams;
 use super::text::Section;
 use super::words::{change, event, lifetime, side};
-use crate::summary::number;
 use end::{both, ended, ends, records};
 use flowpin_engine::{ConnectionView, PacketAccount};
 use flowpin_record::ConnRecord;
+use flowpin_words::number;
 use input::{hash, headers, input};
 use inspect::{identification, parser};
 
