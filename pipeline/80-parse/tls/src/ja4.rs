@@ -26,8 +26,8 @@ impl Ja4 {
     }
 }
 
-/// Maximum number of cipher suites or extensions taken into account.
-const LIST_MAX: usize = 256;
+/// Cipher suites or extensions that need no memory of their own. The lists of browsers are shorter.
+const LIST_ROOM: usize = 256;
 
 /// Computes the fingerprint.
 pub fn ja4(hello: &ClientHello<'_>, carrier: Carrier) -> Ja4 {
@@ -100,31 +100,47 @@ fn alpn(hello: &ClientHello<'_>) -> [u8; 2] {
     [digit(first >> 4), digit(last & 15)]
 }
 
+/// Numbers of a hello, whose length bounds them.
 struct List {
-    values: [u16; LIST_MAX],
+    values: [u16; LIST_ROOM],
     len: usize,
+    /// All of them, once there is no room left.
+    many: Vec<u16>,
 }
 
 impl Default for List {
     fn default() -> Self {
         Self {
-            values: [0; LIST_MAX],
+            values: [0; LIST_ROOM],
             len: 0,
+            many: Vec::new(),
         }
     }
 }
 
 impl List {
     fn push(&mut self, value: u16) {
-        if let Some(slot) = self.values.get_mut(self.len) {
-            *slot = value;
-            self.len = self.len.saturating_add(1);
+        match self.values.get_mut(self.len) {
+            Some(slot) => *slot = value,
+            None => self.push_more(value),
         }
+        self.len = self.len.saturating_add(1);
+    }
+
+    #[cold]
+    fn push_more(&mut self, value: u16) {
+        if self.many.is_empty() {
+            self.many.extend(self.values);
+        }
+        self.many.push(value);
     }
 
     /// Returns the SHA-256 of the sorted list, followed by another list in its original order.
     fn sum(&mut self, suffix: Option<&[u8]>) -> [u8; 32] {
-        let values = self.values.get_mut(..self.len).unwrap_or_default();
+        let values = match self.values.get_mut(..self.len) {
+            Some(values) => values,
+            None => &mut self.many,
+        };
         values.sort_unstable();
         let mut text = HashedText::default();
         values.iter().for_each(|&value| text.put(b',', value));
@@ -242,6 +258,22 @@ mod tests {
     fn list(text: &str) -> Vec<u8> {
         let number = |one: &str| u16::from_str_radix(one, 16).unwrap().to_be_bytes();
         text.split(',').flat_map(number).collect()
+    }
+
+    /// All cipher suites count, however many a client offers; the digits of their number end at 99.
+    #[test]
+    fn long_lists_count_whole() {
+        let print = |count: u16| {
+            let ciphers: Vec<u8> = (1..=count).rev().flat_map(u16::to_be_bytes).collect();
+            let hello = ClientHello {
+                ciphers: &ciphers,
+                ..ClientHello::default()
+            };
+            ja4(&hello, Carrier::Tcp)
+        };
+        // printf '%04x\n' $(seq 300) | paste -sd, | tr -d '\n' | sha256sum
+        assert_eq!(print(300).as_str(), "t00i990000_215186349687_000000000000");
+        assert_ne!(print(256), print(257));
     }
 
     /// The example in the description of the format.

@@ -32,11 +32,14 @@ impl Session {
             return sink.message(&QUIC, at, &[]);
         }
         let is_client = hello.is_none_or(|(is_client, _)| is_client);
-        let has_server = hello.is_some() && !is_client;
+        // What this hello says: after one that asks for another try, the server's choice is open.
+        let server = match hello {
+            Some((false, body)) => ServerHello::parse(body),
+            _ => None,
+        };
         let sent = match hello {
             Some((true, body)) => ClientHello::parse(body, false).map(|one| one.extensions),
-            Some((false, body)) => ServerHello::parse(body).map(|one| one.extensions),
-            None => None,
+            _ => server.as_ref().map(|one| one.extensions),
         };
         let sent = Sent::of(sent.unwrap_or_default(), facts.server_name.of(page));
         let version = version_name(self.version);
@@ -71,9 +74,16 @@ impl Session {
                 Value::bytes(client_from.get()),
                 Value::bytes(server_from.get()),
                 when(is_client, list(sent.protocols())),
-                word(crate::cipher_suites::name(facts.cipher).filter(|_| has_server)),
-                word(facts.group.and_then(names::group).filter(|_| has_server)),
-                when(has_server, Value::Bool(facts.is_resumed)),
+                word(
+                    server
+                        .as_ref()
+                        .and_then(|one| crate::cipher_suites::name(one.cipher)),
+                ),
+                word(server.as_ref().and_then(|one| names::group(one.group?))),
+                when(
+                    server.is_some_and(|one| !one.is_retry),
+                    Value::Bool(facts.is_resumed),
+                ),
             ],
         );
     }
