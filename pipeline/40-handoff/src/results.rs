@@ -96,6 +96,11 @@ impl<T> ResultSender<T> {
         self.worker
     }
 
+    /// Whether the receiver is gone: nothing more can be delivered.
+    pub fn is_closed(&self) -> bool {
+        self.out.is_closed()
+    }
+
     /// A buffer that came home, as the receiver left it, or a new one.
     pub fn empty(&mut self) -> T
     where

@@ -23,7 +23,8 @@ pub(super) enum Outlet<'scope> {
 
 /// Merging and writing on the input thread.
 pub(super) struct Here {
-    receiver: ResultReceiver<Delivery>,
+    /// None after a failure: nobody may wait for the room of what will never be written.
+    receiver: Option<ResultReceiver<Delivery>>,
     output: Output,
     /// The input stage's number among the sources.
     input_source: usize,
@@ -40,7 +41,7 @@ impl<'scope> Outlet<'scope> {
     ) -> Self {
         let home = Vec::new();
         Self::Here(Box::new(Here {
-            receiver,
+            receiver: Some(receiver),
             output,
             input_source,
             home,
@@ -104,9 +105,10 @@ impl<'scope> Outlet<'scope> {
     /// Takes the remaining results, and completes all files.
     pub(super) fn close(self) -> Result<OutputSummary, RunError> {
         match self {
-            Self::Here(here) => match here.failure {
-                Some(failure) => Err(failure),
-                None => write_all(here.receiver, here.output),
+            Self::Here(here) => match (here.failure, here.receiver) {
+                (Some(failure), _) => Err(failure),
+                (None, Some(receiver)) => write_all(receiver, here.output),
+                (None, None) => Ok(OutputSummary::default()),
             },
             Self::Thread { sender, thread, .. } => {
                 drop(sender);
@@ -128,24 +130,27 @@ impl Here {
             home,
             failure,
         } = self;
+        let Some(results) = receiver else {
+            return;
+        };
         let mut any = false;
-        while let Some((source, batch)) = receiver.try_recv() {
+        while let Some((source, batch)) = results.try_recv() {
             any = true;
-            // After a failure results are discarded, so that no worker waits forever.
-            if failure.is_none() {
-                output.push(source, batch);
-            }
+            output.push(source, batch);
         }
-        if any && failure.is_none() {
+        if any {
             *failure = output
                 .write(|source, batch| {
                     if source == *input_source {
                         home.push(batch);
                     } else {
-                        give_back(receiver, source, batch);
+                        give_back(results, source, batch);
                     }
                 })
                 .err();
+        }
+        if failure.is_some() {
+            *receiver = None;
         }
     }
 }

@@ -168,6 +168,8 @@ impl<'a> OrderDesk<'a> {
             let is_over = total.is_some_and(|total| turns.next >= total) || self.has_failed();
             if is_over && let Err(error) = turns.end() {
                 self.fail(&mut turns, error);
+                // The workers have to see the end all the same.
+                let _known = turns.end();
             }
             let has_room = turns.has_room();
             self.has_backlog.store(!has_room, Ordering::Relaxed);
@@ -222,6 +224,11 @@ impl Turns<'_> {
         let Some(ways) = &mut self.ways else {
             return true;
         };
+        if ways.sender.is_closed() {
+            // Writing has failed, and is told by who writes.
+            self.own.clear();
+            return true;
+        }
         while let Some(batch) = self.own.pop_front() {
             if let Err(delivery) = ways.sender.try_send(batch.into()) {
                 self.own.push_front(delivery.records);

@@ -16,7 +16,9 @@ pub(super) struct OutputDesk {
 }
 
 struct Books {
-    receiver: ResultReceiver<Delivery>,
+    /// None after a failure: what was not written will never be, so that its room is not free
+    /// again, and nobody may wait for it.
+    receiver: Option<ResultReceiver<Delivery>>,
     output: Output,
     failure: Option<RunError>,
 }
@@ -25,7 +27,7 @@ impl OutputDesk {
     pub(super) fn new(receiver: ResultReceiver<Delivery>, output: Output) -> Self {
         let hint = receiver.hint();
         let books = Books {
-            receiver,
+            receiver: Some(receiver),
             output,
             failure: None,
         };
@@ -75,8 +77,12 @@ impl OutputDesk {
                 failure: Some(failure),
                 ..
             }) => Err(failure),
-            Some(books) => write_all(books.receiver, books.output),
-            None => Ok(OutputSummary::default()),
+            Some(Books {
+                receiver: Some(receiver),
+                output,
+                ..
+            }) => write_all(receiver, output),
+            _ => Ok(OutputSummary::default()),
         }
     }
 }
@@ -88,18 +94,20 @@ impl Books {
             output,
             failure,
         } = self;
+        let Some(results) = receiver else {
+            return;
+        };
         let mut any = false;
-        while let Some((source, delivery)) = receiver.try_recv() {
+        while let Some((source, delivery)) = results.try_recv() {
             any = true;
-            match failure {
-                None => output.push(source, delivery),
-                // Results are discarded, so that no worker waits for ever.
-                Some(_) => receiver.done(source, delivery.records.bytes()),
-            }
+            output.push(source, delivery);
         }
-        if any && failure.is_none() {
-            let written = output.write(|source, batch| give_back(receiver, source, batch));
+        if any {
+            let written = output.write(|source, batch| give_back(results, source, batch));
             *failure = written.err();
+        }
+        if failure.is_some() {
+            *receiver = None;
         }
     }
 }
