@@ -206,13 +206,14 @@ impl<'a> Sighting<'a> {
 
 impl Table {
     /// The endpoints of an open connection: its identifier, protocol, client and server, as in its
-    /// record (except ICMP types). The same from its first packet to its end.
+    /// record. The same from its first packet to its end.
     pub fn peers_of(&self, handle: u32) -> Peers {
         let parts = self.parts(handle);
-        let (client, server) = parts.sides();
+        let protocol = parts.protocol();
+        let (client, server, _) = parts.sides_of(protocol);
         Peers {
             uid: self.uid(handle),
-            protocol: parts.protocol(),
+            protocol,
             client,
             server,
             vlans: parts.cold.vlans,

@@ -115,19 +115,27 @@ impl Parts<'_> {
         }
     }
 
-    /// Client and server; ICMP has types and codes for ports, as in Zeek.
     fn write_sides(&self, record: &mut ConnRecord) {
-        let ipv6 = self.hot.key.is_ipv6();
-        (record.client, record.server) = self.sides();
-        record.icmp = None;
-        if matches!(record.protocol, ICMP | ICMPV6) {
-            let [.., icmp_type, code] = self.cold.start_seq[0].0.to_be_bytes();
-            let family = if ipv6 { IcmpFamily::V6 } else { IcmpFamily::V4 };
-            let counterpart = IcmpKind::of(family, icmp_type).counterpart();
-            record.client.port = icmp_type.into();
-            record.server.port = counterpart.unwrap_or(code).into();
-            record.icmp = Some((icmp_type, code));
+        (record.client, record.server, record.icmp) = self.sides_of(record.protocol);
+    }
+
+    /// Client and server; ICMP has types and codes for ports, as in Zeek, and those of the first
+    /// packet.
+    pub(crate) fn sides_of(
+        &self,
+        protocol: u8,
+    ) -> (RecordEndpoint, RecordEndpoint, Option<(u8, u8)>) {
+        let (mut client, mut server) = self.sides();
+        if !matches!(protocol, ICMP | ICMPV6) {
+            return (client, server, None);
         }
+        let [.., icmp_type, code] = self.cold.start_seq[0].0.to_be_bytes();
+        let ipv6 = self.hot.key.is_ipv6();
+        let family = if ipv6 { IcmpFamily::V6 } else { IcmpFamily::V4 };
+        let counterpart = IcmpKind::of(family, icmp_type).counterpart();
+        client.port = icmp_type.into();
+        server.port = counterpart.unwrap_or(code).into();
+        (client, server, Some((icmp_type, code)))
     }
 
     /// Client and server.
@@ -252,6 +260,7 @@ pub(crate) const BLANK: ConnRecord = ConnRecord {
     midstream: false,
     icmp: None,
     app: None,
+    alerted: false,
 };
 const NOBODY: RecordEndpoint = RecordEndpoint {
     address: IpAddr::V4(Ipv4Addr::UNSPECIFIED),
