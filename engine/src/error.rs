@@ -83,6 +83,9 @@ pub enum RunError {
          eve, zeek, zeek-json or csv"
     )]
     ExplainWithoutText,
+    /// The packet or connection that is to be explained is not in the input (exit code 1).
+    #[error("{0}")]
+    NotExplained(String),
     /// A pcap file cannot hold a slice with several link types (exit code 2).
     #[error(
         "{path} has only the first {count}: a pcap file has one link type, and the next packet has \

@@ -1,6 +1,6 @@
 //! The rules of one connection in the order of its packets; what passes; which direction.
 
-use crate::talk::{EXCHANGE, alerts, plan, sids, talk};
+use crate::talk::{EXCHANGE, alerts, log, plan, sids, talk};
 use flowpin_config::{Format, Input};
 use flowpin_engine::Control;
 use flowpin_testkit::build::Ip;
@@ -55,6 +55,44 @@ classtype:web-application-attack; metadata:k v, l w; sid:7; rev:2;)
     assert_eq!(event["alert"]["severity"], 1);
     assert_eq!(event["flowpin"]["would_drop"], true);
     assert_eq!(event["http"]["url"], "/one%2fx?q=1");
+}
+
+/// Alerts about messages name them, others do not; the record of the connection tells that there
+/// were alerts, also where a threshold left them out, but not of rules that alert of nothing.
+#[test]
+fn alerts_belong_to_messages_and_connections() {
+    let uri = "alert http any any -> any any (http.uri; content:\"/two\"; sid:1;)\n";
+    let packet = "alert tcp any any -> any any (flags:S; sid:2;)\n";
+    let stream = "alert tcp any any -> any any (flow:to_server; content:\"POST\"; sid:3;)\n";
+    let frames = talk(EXCHANGE, 2000, 1);
+    let found = alerts(&frames, plan(&[uri, packet, stream].concat()));
+    let numbers = found
+        .iter()
+        .map(|one| (&one["alert"]["signature_id"], one.get("tx_id")));
+    let mut numbers: Vec<_> = numbers
+        .map(|(sid, tx)| (sid.as_u64(), tx.and_then(Value::as_u64)))
+        .collect();
+    numbers.sort_unstable();
+    assert_eq!(
+        numbers,
+        [(Some(1), Some(1)), (Some(2), None), (Some(3), None)]
+    );
+    let is_alerted = |rule: &str| {
+        let log = log(&frames, plan(rule));
+        let mut events = log.lines().map(|line| serde_json::from_str(line).unwrap());
+        let flow = events.find(|event: &Value| event["event_type"] == "flow");
+        flow.unwrap()["flow"]["alerted"].as_bool().unwrap()
+    };
+    assert!(is_alerted(uri) && is_alerted(packet) && is_alerted(stream));
+    let often = "alert tcp any any -> any any (flags:S; threshold:type threshold, track by_src, \
+        count 9, seconds 60; sid:2;)\n";
+    assert!(is_alerted(often));
+    for other in [
+        "alert tcp any any -> any any (flags:R; sid:2;)\n",
+        "alert tcp any any -> any any (flags:S; noalert; sid:2;)\n",
+    ] {
+        assert!(!is_alerted(other), "{other}");
+    }
 }
 
 /// Networks, ports and directions of headers.

@@ -21,6 +21,7 @@ pub(crate) fn load(plan: &mut Plan) -> Result<(), Failure> {
         return Ok(());
     };
     tell_unused(&loaded, &plan.rules.variables);
+    tell_classes(&loaded);
     report(&loaded, SHOWN_MAX);
     flowpin_rules::put(loaded, plan).map_err(refused)
 }
@@ -42,6 +43,25 @@ pub(crate) fn report(loaded: &Loaded, most: usize) {
     if more > 0 {
         let text = format!("{more} more rules refused: `flowpin rules check` shows them all");
         tell(text);
+    }
+}
+
+/// Tells of classes that nobody has described.
+pub(crate) fn tell_classes(loaded: &Loaded) {
+    for (name, &count) in loaded.unknown_classes.iter().take(SHOWN_MAX) {
+        tell(format!(
+            "classtype {name}: no classification.config has it, so {} priority 3 and no category",
+            match count {
+                1 => "1 rule has".to_owned(),
+                count => format!("{count} rules have"),
+            }
+        ));
+    }
+    let more = loaded.unknown_classes.len().saturating_sub(SHOWN_MAX);
+    if more > 0 {
+        tell(format!(
+            "{more} more classes that no classification.config has"
+        ));
     }
 }
 

@@ -47,7 +47,7 @@ use flowpin_record::SetAction;
 use flowpin_rule::{Asks, Count, Lookup, Place, Rule, RuleSet, Suppression, Term};
 use keyword::Classes;
 use problem::Fault;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 use text::RuleText;
@@ -78,6 +78,9 @@ pub struct Loaded {
     pub problems: Vec<Problem>,
     /// Rules that say themselves that they need something else: where, and what.
     pub left_out: Vec<(Place, String)>,
+    /// Classes of rules that no `classification.config` has described, and how many rules have
+    /// each.
+    pub unknown_classes: BTreeMap<String, u64>,
     /// Rules that a later revision has replaced.
     pub replaced: u64,
     /// Files that were read.
@@ -144,6 +147,10 @@ impl Reader {
 
     /// Adds a rule, or replaces the one of its number if that is older.
     fn add(&mut self, rule: Rule, source: &RuleText) {
+        if !self.context.classes.have(&rule.class) {
+            let name = rule.class.name.clone();
+            *self.loaded.unknown_classes.entry(name).or_default() += 1;
+        }
         let key = (rule.gid, rule.sid);
         let Some(&at) = self.known.get(&key) else {
             self.known.insert(key, self.rules.len());

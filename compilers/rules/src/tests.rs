@@ -118,6 +118,31 @@ fn what_is_wrong_has_a_place() {
     assert!(shown.ends_with("\n  ") || shown.contains('^'));
 }
 
+/// A keyword that stands behind a message's quotes is none of the message.
+#[test]
+fn a_semicolon_is_missed_behind_a_message() {
+    let rule = "alert http any any -> any any (msg:\"a\" http.uri; content:\"/x\"; sid:1;)";
+    let problem = &read(rule).problems[0];
+    assert_eq!(problem.place.column, 41);
+    assert_eq!(problem.why, "a semicolon is missing before this");
+    let quoted = "alert ip any any -> any any (msg:\"say \\\"x\\\"\"; sid:1;)";
+    assert_eq!(one(quoted).message, "say \"x\"");
+}
+
+/// A class that nobody has described gives the lowest priority, and is told of.
+#[test]
+fn unknown_classes_stop_no_rule() {
+    let text = "alert ip any any -> any any (classtype:our-own; sid:1;)\n\
+        alert ip any any -> any any (classtype:our-own; priority:1; sid:2;)\n\
+        alert ip any any -> any any (classtype:misc-attack; sid:3;)\n";
+    let loaded = read(text);
+    let priorities = loaded.set.rules.iter().map(|rule| rule.priority);
+    assert!(priorities.eq([3, 1, 2]));
+    assert_eq!(loaded.set.rules[0].class.text, "");
+    assert_eq!(loaded.unknown_classes.get("our-own"), Some(&2));
+    assert_eq!(loaded.unknown_classes.len(), 1);
+}
+
 /// Negated lists, networks and ranges; sets that nothing is left of are refused.
 #[test]
 fn headers_are_sets() {

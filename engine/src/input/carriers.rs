@@ -244,6 +244,7 @@ fn begin(
         midstream: false,
         icmp: None,
         app: None,
+        alerted: false,
     }
 }
 

@@ -4,8 +4,8 @@
 use core::array;
 use flowpin_packet::TcpFlags;
 use flowpin_record::{
-    ConnRecord, Direction, Kind, MessageColumn, MessagePlace, MessageSchema, RecordKey, RecordSink,
-    ToolNames, Value,
+    ConnRecord, Direction, Kind, MessageColumn, MessagePlace, MessageSchema, NO_TRANSACTION,
+    RecordKey, RecordSink, ToolNames, Value,
 };
 
 const fn column(eve: &'static str, kind: Kind, doc: &'static str) -> MessageColumn {
@@ -82,7 +82,7 @@ pub(super) fn put(sink: &mut impl RecordSink, key: RecordKey, record: &ConnRecor
         vlans: record.vlans,
         app: record.app.map_or("", |app| app.name),
         in_tools: record.app.map_or(ToolNames::NONE, |app| app.in_tools),
-        transaction: 0,
+        transaction: NO_TRANSACTION,
         packet_number: None,
     };
     for (is_client, direction) in [(true, &record.to_server), (false, &record.to_client)] {

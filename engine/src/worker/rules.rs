@@ -14,7 +14,9 @@ use flowpin_detect::{Detector, Ends, Found, Odd, Packet, Tap};
 use flowpin_dispatch::TunnelLayer;
 use flowpin_memory::{Budget, Pool};
 use flowpin_packet::{FrameBytes, PacketFlags, PacketMeta, Shard, Timestamp, TunnelKind};
-use flowpin_record::{Alert, App, FlowSoFar, MessagePlace, RecordEndpoint, RecordSink, ToolNames};
+use flowpin_record::{
+    Alert, App, FlowSoFar, MessagePlace, NO_TRANSACTION, RecordEndpoint, RecordSink, ToolNames,
+};
 use std::io;
 use std::sync::Arc;
 
@@ -168,7 +170,7 @@ impl Rules {
                 vlans: peers.vlans,
                 app: app.map_or("", |app| app.name),
                 in_tools: app.map_or(ToolNames::NONE, |app| app.in_tools),
-                transaction: one.transaction.unwrap_or(0),
+                transaction: one.transaction.unwrap_or(NO_TRANSACTION),
                 packet_number: (!cause.is_end).then_some(cause.number),
             };
             let alert = Alert {
@@ -184,6 +186,11 @@ impl Rules {
             context.sink.alert(key, &place, alert);
         }
         self.found = found;
+    }
+
+    /// Whether a rule has alerted of a connection.
+    pub(super) fn has_alerted(&self, handle: u32) -> bool {
+        self.detector.has_alerted(handle)
     }
 
     /// Behind all other records that a packet or an end causes.

@@ -303,4 +303,6 @@ pub struct ConnRecord {
     pub icmp: Option<(u8, u8)>,
     /// Which protocol it speaks, if that was identified.
     pub app: Option<App>,
+    /// A rule has alerted of it.
+    pub alerted: bool,
 }

@@ -55,7 +55,7 @@ pub use lists::ValueLists;
 pub use locality::is_local;
 pub use message::{
     FilePart, MESSAGE_COLUMNS, MESSAGE_MEMBERS, MessageColumn, MessagePlace, MessageSchema,
-    MessageSink, Shown, as_mail_file, file_of_part, mail_file, part_number,
+    MessageSink, NO_TRANSACTION, Shown, as_mail_file, file_of_part, mail_file, part_number,
 };
 pub use protocol::{eve_protocol_name, has_ports, zeek_protocol_name};
 pub use samples::Samples;

@@ -380,8 +380,12 @@ pub struct MessagePlace {
     pub app: &'static str,
     /// What Suricata calls it.
     pub in_tools: &'static ToolNames,
-    /// Which record of this connection's it is, from 0: of the events, or of what goes by columns.
+    /// Which record of this connection's it is, from 0: of the events, or of what goes by columns;
+    /// of an alert, which one it is about. [`NO_TRANSACTION`] if it is about none.
     pub transaction: u32,
     /// Number of the packet that completed it; none if the connection's end did.
     pub packet_number: Option<u64>,
 }
+
+/// The number of a transaction where there is none: an alert about a packet or a stream.
+pub const NO_TRANSACTION: u32 = u32::MAX;

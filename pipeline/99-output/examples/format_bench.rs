@@ -134,5 +134,6 @@ fn record(index: u64) -> ConnRecord {
         midstream: false,
         icmp: None,
         app: None,
+        alerted: false,
     }
 }

@@ -2,13 +2,13 @@
 
 use super::{print, rules_profile};
 use crate::cli::{RuleArgs, RulesCommand};
-use crate::conversation::printable;
 use crate::exit::{Exit, Failure};
-use crate::rules::{report, tell_unused};
+use crate::rules::{report, tell_classes, tell_unused};
 use anyhow::anyhow;
 use flowpin_engine::RuleDatabase;
 use flowpin_rule::{Action, BUFFERS, KEYWORDS, Rule, Status};
 use flowpin_rules::Loaded;
+use flowpin_words::printable;
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -28,6 +28,7 @@ fn load(args: &RuleArgs) -> Result<(Loaded, RuleDatabase), Failure> {
     let loaded = flowpin_rules::read(&args.paths, &args.indicators, &args.variables);
     let mut loaded = loaded.map_err(refused)?;
     tell_unused(&loaded, &args.variables);
+    tell_classes(&loaded);
     let set = Arc::new(core::mem::take(&mut loaded.set));
     let database = flowpin_engine::rule_database(set);
     Ok((loaded, database))

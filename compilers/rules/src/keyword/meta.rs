@@ -33,6 +33,11 @@ impl Classes {
         self.0.insert(name.to_ascii_lowercase(), Arc::new(class));
     }
 
+    /// Whether a rule's class is one of these, or it has none.
+    pub(crate) fn have(&self, class: &Class) -> bool {
+        class.name.is_empty() || self.get(&class.name).is_some()
+    }
+
     fn get(&self, name: &str) -> Option<Arc<Class>> {
         self.0.get(&name.to_ascii_lowercase()).cloned()
     }
@@ -79,7 +84,14 @@ fn set(
 ) -> Result<(), Fault> {
     let rule = &mut builder.rule;
     match name {
-        "msg" => rule.message = unescaped(word.unquoted().text),
+        "msg" => {
+            let is_open = word.text.starts_with('"') && !word.text.ends_with('"');
+            if is_open && let Some(end) = word.text.rfind('"').filter(|&end| end > 0) {
+                let behind = word.part(end + 1, word.text.len()).trim();
+                return Err(behind.fault("a semicolon is missing before this"));
+            }
+            rule.message = unescaped(word.unquoted().text);
+        }
         "sid" => rule.sid = number(word)?,
         "gid" => rule.gid = number(word)?,
         "rev" => rule.rev = number(word)?,
@@ -90,10 +102,13 @@ fn set(
             }
         }
         "classtype" => {
-            let class = classes.get(word.text).ok_or_else(|| {
-                let why = "is in no classification.config that was read";
-                word.fault(format!("the class \"{}\" {why}", word.text))
-            })?;
+            // As in Suricata, a class that nobody has described stops no rule.
+            let class = classes.get(word.text).unwrap_or_else(|| {
+                Arc::new(Class {
+                    name: word.text.to_owned(),
+                    ..Class::default()
+                })
+            });
             if rule.priority == 0 {
                 rule.priority = class.priority;
             }

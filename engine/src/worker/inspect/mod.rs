@@ -240,6 +240,10 @@ impl Inspect {
         if let Some(state) = self.states.get(handle) {
             self.identify.write(&state.identity, &mut record.app);
         }
+        record.alerted = self
+            .rules
+            .as_ref()
+            .is_some_and(|rules| rules.has_alerted(handle));
     }
 
     /// No connection has a handle of `below` or more: gives the memory of those that had back.

@@ -6,7 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use flowpin_aggregate::Observer;
 use flowpin_packet::Timestamp;
 use flowpin_record::{
-    Alert, FlowSoFar, Kind, MessagePlace, MessageSchema, RecordKey, SetUse, Value,
+    Alert, FlowSoFar, Kind, MessagePlace, MessageSchema, NO_TRANSACTION, RecordKey, SetUse, Value,
 };
 use flowpin_rule::{Action, Rule};
 use std::sync::Arc;
@@ -189,7 +189,7 @@ impl Observer for AlertObserver {
 
     fn alert(&mut self, key: RecordKey, place: &MessagePlace, alert: Alert<'_>) {
         let mut place = *place;
-        place.transaction = alert.transaction.unwrap_or(0);
+        place.transaction = alert.transaction.unwrap_or(NO_TRANSACTION);
         let texts: usize = alert.shown.iter().map(|one| one.1.len()).sum();
         let payload = alert.payload.map_or(0, |payload| payload.0.len());
         let uses = alert.sets.into_iter().flat_map(|sets| sets.iter());

@@ -35,6 +35,7 @@ fn oddity(number: u64) -> AnomalyRecord {
         packet_number: Some(number),
         what: bad(Layer::Udp, Reason::Truncated, 1),
         app: None,
+        alerted: false,
         addresses: None,
         connection: None,
         suppressed: 0,

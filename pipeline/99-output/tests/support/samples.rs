@@ -52,6 +52,7 @@ pub(crate) fn web() -> ConnRecord {
         flipped: false,
         midstream: false,
         icmp: None,
+        alerted: false,
         app: Some(App {
             name: "http",
             in_tools: ToolNames::of("http"),
@@ -122,6 +123,7 @@ pub(crate) fn longest() -> ConnRecord {
         flipped: true,
         midstream: true,
         icmp: Some((255, 255)),
+        alerted: true,
         app: Some(App {
             name: "a-name-as-long-as-a-file-name-of-a-pattern-of-somebody",
             in_tools: ToolNames::of("a-name-as-long-as-a-file-name-of-a-pattern-of-somebody"),

@@ -53,6 +53,7 @@ pub(crate) fn connection(
         midstream: false,
         icmp: None,
         app: None,
+        alerted: false,
     }
 }
 

@@ -8,7 +8,7 @@ use crate::database::{Database, Odd};
 use core::net::IpAddr;
 use flowpin_counters::Losses;
 use flowpin_packet::{Layer, Malformed, Timestamp};
-use flowpin_record::{MessagePlace, RecordEndpoint, RecordKey, ToolNames, Uid};
+use flowpin_record::{MessagePlace, NO_TRANSACTION, RecordEndpoint, RecordKey, ToolNames, Uid};
 use std::sync::{Arc, Mutex, PoisonError};
 
 impl Detector {
@@ -119,7 +119,7 @@ impl PacketEvents {
             vlans: [NO_VLAN; 2],
             app: "",
             in_tools: ToolNames::NONE,
-            transaction: 0,
+            transaction: NO_TRANSACTION,
             packet_number: Some(seen.number),
         };
         let last = &mut self.last;

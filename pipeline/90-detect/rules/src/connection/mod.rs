@@ -401,6 +401,13 @@ impl Detector {
         }
     }
 
+    /// Whether a rule has alerted of a connection: also where a threshold leaves the alert out, and
+    /// without alerts that hosts or sets decide, later than the connection's own record.
+    pub fn has_alerted(&self, handle: u32) -> bool {
+        let connection = self.connections.get(handle);
+        connection.is_some_and(|connection| connection.has(Connection::ALERTED))
+    }
+
     /// No connection has a handle of `below` or more: gives the memory of those that had back.
     pub fn forget_above(&mut self, below: u32) {
         self.connections.truncate(below);

@@ -312,13 +312,16 @@ impl Scratch {
                 .uses_sets
                 .then(|| self.set_uses(compiled, occasion))
                 .flatten();
-            let is_told = !rule.noalert
-                || sets.is_some()
+            let is_decided_later = sets.is_some()
                 || rule
                     .conditions
                     .iter()
                     .any(|one| matches!(one, Condition::HostBit { .. }));
+            let is_told = !rule.noalert || is_decided_later;
             if is_told && is_new(compiled, connection, occasion) {
+                if !is_decided_later {
+                    connection.note(Connection::ALERTED);
+                }
                 found.push(Found {
                     rule: compiled.number,
                     to_server: occasion.to_server,

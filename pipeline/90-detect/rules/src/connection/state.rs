@@ -145,6 +145,8 @@ impl Connection {
     pub(crate) const FIRST_KNOWN: [u16; 2] = [1 << 9, 1 << 10];
     /// The client, and the server, has sent application data of TLS.
     pub(crate) const SEALED: [u16; 2] = [1 << 11, 1 << 12];
+    /// A rule has alerted of it.
+    pub(crate) const ALERTED: u16 = 1 << 13;
 
     pub(crate) fn new(shard: u8) -> Self {
         Self {

@@ -153,6 +153,7 @@ fn expression(pcre: &Pcre, is_followed: bool) -> Result<Expression, String> {
     if pcre.anchored {
         text.push_str("\\A(?:");
     }
+    let before = text.len();
     text.push_str(&pcre.pattern);
     if pcre.anchored {
         text.push(')');
@@ -164,7 +165,8 @@ fn expression(pcre: &Pcre, is_followed: bool) -> Result<Expression, String> {
         .multi_line(pcre.multiline)
         .extended(pcre.extended)
         .jit_if_available(true);
-    let regex = builder.build(&text).map_err(|error| error.to_string())?;
+    let built = builder.build(&text);
+    let regex = built.map_err(|error| refused(&error, before, pcre.pattern.len()))?;
     Ok(Expression {
         regex,
         relative: pcre.relative,
@@ -173,12 +175,24 @@ fn expression(pcre: &Pcre, is_followed: bool) -> Result<Expression, String> {
     })
 }
 
+/// Why PCRE2 refuses an expression, and where: `before` is what was put before it.
+fn refused(error: &pcre2::Error, before: usize, len: usize) -> String {
+    let text = error.to_string();
+    let Some(offset) = error.offset() else {
+        return text;
+    };
+    let why = text.rsplit_once(": ").map_or(text.as_str(), |both| both.1);
+    let at = offset.saturating_sub(before).min(len);
+    format!("{why}, at byte {at} of the expression")
+}
+
 /// The first group of an expression is to be captured.
 pub(super) fn capturing(pattern: &str) -> Result<Regex, String> {
     let mut builder = RegexBuilder::new();
     builder.jit_if_available(true);
     let built = builder.build(&(limits() + pattern));
-    let regex = built.map_err(|error| error.to_string())?;
+    let before = limits().len();
+    let regex = built.map_err(|error| refused(&error, before, pattern.len()))?;
     match regex.captures_len() {
         0 | 1 => Err("the expression of pcrexform captures nothing".to_owned()),
         _ => Ok(regex),

@@ -97,7 +97,11 @@ const FLOW: &[(&str, &str)] = &[
         "flow.reason",
         "`timeout`, `forced`, `shutdown`, `tcp_reuse`; finer: `flowpin.reason`.",
     ),
-    ("flow.alerted", "`false`: there are no rules yet."),
+    (
+        "flow.alerted",
+        "Whether a rule has alerted of it: also if a threshold left the alert out, but not for \
+         rules that hosts' bits or written sets decide.",
+    ),
     ("community_id", "Community ID, version 1."),
     (
         "tcp.tcp_flags",

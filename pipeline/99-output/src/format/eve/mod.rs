@@ -151,7 +151,11 @@ fn put_flow(line: &mut Line<'_>, dates: &mut DateCache, record: &ConnRecord) {
     line.put_word(word(&FLOW_STATES, record.flow_state as usize));
     line.put(b"\",\"reason\":\"");
     line.put_word(word(&EVE_REASONS, record.reason as usize));
-    line.put(b"\",\"alerted\":false}");
+    if record.alerted {
+        line.put(b"\",\"alerted\":true}");
+    } else {
+        line.put(b"\",\"alerted\":false}");
+    }
 }
 
 #[inline]

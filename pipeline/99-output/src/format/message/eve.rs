@@ -6,7 +6,7 @@ use super::values::put_json_value;
 use crate::format::eve::{put_addresses, put_peers, put_vlans};
 use crate::format::schemas::{Columns, Members, Node};
 use crate::text::{DateCache, Key, TextBuffer};
-use flowpin_record::{Uid, Value};
+use flowpin_record::{NO_TRANSACTION, Uid, Value};
 
 /// Appends a record as an event of EVE JSON.
 pub(super) fn eve(text: &mut TextBuffer, dates: &mut DateCache, message: &Message<'_>) {
@@ -40,8 +40,10 @@ pub(super) fn eve(text: &mut TextBuffer, dates: &mut DateCache, message: &Messag
         } else if !source.address.is_unspecified() || !destination.address.is_unspecified() {
             put_addresses(line, source.address, destination.address);
         }
-        line.put(b",\"tx_id\":");
-        line.put_u64(u64::from(place.transaction));
+        if place.transaction != NO_TRANSACTION {
+            line.put(b",\"tx_id\":");
+            line.put_u64(u64::from(place.transaction));
+        }
         if !place.app.is_empty() {
             line.put(b",\"app_proto\":\"");
             line.put_str(place.in_tools.suricata(place.protocol));

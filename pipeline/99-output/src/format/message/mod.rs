@@ -11,7 +11,9 @@ use crate::batch::TextFormat;
 use crate::text::{DateCache, TextBuffer};
 use columns::{csv, zeek_json, zeek_tsv};
 use eve::eve;
-use flowpin_record::{CommunityId, FileId, Kind, MessagePlace, MessageSchema, Uid, Value};
+use flowpin_record::{
+    CommunityId, FileId, Kind, MessagePlace, MessageSchema, NO_TRANSACTION, Uid, Value,
+};
 
 pub(crate) use shapes::comma_parts;
 
@@ -44,6 +46,7 @@ impl<'a> Message<'a> {
                 (_, value) => value,
             },
             Source::CommunityId => self.community_id.map_or(Value::Unset, Value::CommunityId),
+            Source::Transaction if place.transaction == NO_TRANSACTION => Value::Unset,
             Source::Transaction => Value::Count(u64::from(place.transaction)),
             Source::PacketNumber => Value::count(place.packet_number),
         }

@@ -134,7 +134,7 @@ const BEHIND: &[Common] = &[
         Kind::Count,
         Source::Transaction,
         Logs::NotZeek,
-        "Which record of its connection it is, from 0.",
+        "Which record of its connection it is, from 0; of an alert: which one it is about, if any.",
     ),
     (
         "packet_number",
