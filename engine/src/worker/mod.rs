@@ -260,6 +260,9 @@ impl<O: Stages> Worker<O> {
             stages.forget_above(table.handles_below());
         }
         self.stages.tell_recall(tick.number);
+        if let Some(first) = self.stages.exchange_rules() {
+            self.records.observers.exchange_rules(first);
+        }
         let news = News {
             scans: self.stages.tick(tick.time).map(ScanNews::Closed),
             ..News::default()

@@ -8,9 +8,10 @@
 
 use super::context::{Cause, Context};
 use super::limit::Keys;
+use crate::exchange::{Exchange, Watch};
 use core::net::IpAddr;
 use flowpin_counters::Losses;
-use flowpin_detect::{Detector, Ends, Found, Odd, Packet, Tap};
+use flowpin_detect::{Database, Detector, Ends, Found, Odd, Packet, Tap};
 use flowpin_dispatch::TunnelLayer;
 use flowpin_memory::{Budget, Pool};
 use flowpin_packet::{FrameBytes, PacketFlags, PacketMeta, Shard, Timestamp, TunnelKind};
@@ -22,6 +23,8 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(super) struct Rules {
     detector: Detector,
+    /// Where rules come from that replace these.
+    watch: Watch,
     /// Whether rules ask for VLANs.
     reads_vlans: bool,
     /// The packets of events that wait.
@@ -33,12 +36,10 @@ pub(super) struct Rules {
 }
 
 impl Rules {
-    pub(super) fn new(
-        database: Arc<flowpin_detect::Database>,
-        budget: &Budget,
-        connections_max: u32,
-    ) -> io::Result<Self> {
+    pub(super) fn new(rules: &Exchange, budget: &Budget, connections_max: u32) -> io::Result<Self> {
+        let database = rules.current();
         Ok(Self {
+            watch: rules.watch(),
             reads_vlans: database.reads_vlans(),
             detector: Detector::new(database, budget, connections_max)?,
             packets: Vec::with_capacity(super::BATCH),
@@ -47,6 +48,14 @@ impl Rules {
             of_ends: Keys::from(END_ORDINAL),
             of_time_outs: Keys::from(END_ORDINAL),
         })
+    }
+
+    /// Takes rules that replace those at hand, if there are any.
+    pub(super) fn exchange(&mut self) -> Option<Arc<Database>> {
+        let database = self.watch.next()?;
+        self.reads_vlans = database.reads_vlans();
+        self.detector.exchange(Arc::clone(&database));
+        Some(database)
     }
 
     pub(super) fn begin(&mut self, handle: u32, shard: Shard) {
@@ -150,6 +159,7 @@ impl Rules {
         let peers = context.peers(handle);
         let cause = context.cause;
         let mut found = core::mem::take(&mut self.found);
+        let first = self.detector.database().first_number();
         for one in found.drain(..) {
             let (protocol, client, server) = match one.around {
                 Some(Ends {
@@ -172,7 +182,7 @@ impl Rules {
                 packet_number: (!cause.is_end).then_some(cause.number),
             };
             let alert = Alert {
-                rule: one.rule,
+                rule: one.rule + first,
                 to_server: one.to_server,
                 transaction: one.transaction,
                 payload: one.payload.as_ref(),

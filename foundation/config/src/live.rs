@@ -79,6 +79,10 @@ options! {
                 flag Flag::value("confine", "on|off", "Give up files, programs and connections \
                     that the capture does not need");
         }
+        others {
+            /// Files that are read again while the run goes on (USR2).
+            read_again: Vec<PathBuf> = Vec::new();
+        }
     }
 }
 

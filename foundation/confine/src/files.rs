@@ -8,21 +8,21 @@ use landlock::{
 use std::path::PathBuf;
 
 /// Restricts this thread, and those that it starts. False if the system cannot.
-pub(crate) fn restrict(folders: &[PathBuf]) -> Result<bool, ConfineError> {
-    restrict_to(folders).map_err(|error| ConfineError::Refused(error.to_string()))
+pub(crate) fn restrict(written: &[PathBuf], read: &[PathBuf]) -> Result<bool, ConfineError> {
+    restrict_to(written, read).map_err(|error| ConfineError::Refused(error.to_string()))
 }
 
-fn restrict_to(folders: &[PathBuf]) -> Result<bool, RulesetError> {
+fn restrict_to(written: &[PathBuf], read: &[PathBuf]) -> Result<bool, RulesetError> {
     // What older systems do not know is left out there.
     let all = AccessFs::from_all(NEWEST);
     let mut rules = Ruleset::default().handle_access(all)?.create()?;
-    for folder in folders {
+    for folder in written {
         rules = add(rules, folder, all & !AccessFs::Execute)?;
     }
-    for path in READ {
+    for path in READ.map(PathBuf::from).iter().chain(read) {
         rules = add(
             rules,
-            &PathBuf::from(path),
+            path,
             AccessFs::from_read(NEWEST) & !AccessFs::Execute,
         )?;
     }

@@ -37,7 +37,7 @@ macro_rules! shown {
 }
 
 shown! {
-    Input "Input" ["read", "filter", "count", "since", "until"];
+    Input "Input" ["read", "filter", "filter-file", "count", "since", "until"];
     Live "Live capture" ["interface", "write", "write-rotate", "write-keep", "record-if",
         "record-before", "snaplen", "promiscuous", "ring", "latency",
         "user", "metrics", "confine"];

@@ -17,6 +17,7 @@ mod program;
 mod protocols;
 mod readme;
 mod recordings;
+mod reload;
 mod rules;
 mod runs;
 #[cfg(all(feature = "s3", target_os = "linux"))]

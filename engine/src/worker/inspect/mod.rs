@@ -28,6 +28,7 @@ pub(super) use events::{Feed, Occasion};
 pub(super) use state::CONNECTION_BYTES;
 pub use view::{InspectView, Unread};
 
+use crate::exchange::Exchange;
 use crate::run::stage_options;
 use crate::worker::context::Context;
 use crate::worker::identify::IdentifyRules;
@@ -45,7 +46,6 @@ use flowpin_packet::{PacketKind, PacketMeta, Shard};
 use flowpin_record::{ConnRecord, RecordSink};
 use state::State;
 use std::io;
-use std::sync::Arc;
 
 /// The connections of one worker, and the consumers of their bytes.
 #[derive(Debug)]
@@ -86,12 +86,12 @@ impl Inspect {
             states: Slab::with_capacity(table.capacity())?,
             queue: Vec::with_capacity(QUEUE_LEN),
             identify: Identify::new(budget, known, stage_options::searches(plan))?,
-            parse: Parse::new(plan, &setup, known.detect.as_ref(), table.capacity())?,
+            parse: {
+                let rules = known.detect.as_ref().map(Exchange::current);
+                Parse::new(plan, &setup, rules.as_ref(), table.capacity())?
+            },
             rules: match &known.detect {
-                Some(database) => {
-                    let database = Arc::clone(database);
-                    Some(Rules::new(database, budget, table.capacity())?)
-                }
+                Some(rules) => Some(Rules::new(rules, budget, table.capacity())?),
                 None => None,
             },
             budget: budget.clone(),
@@ -135,6 +135,16 @@ impl Inspect {
             Some(_) => FastPath::Refuse,
             None => FastPath::Skip,
         }
+    }
+
+    /// Takes rules that replace those at hand: the number of their first, if there are any. While
+    /// no event waits.
+    pub(super) fn exchange_rules(&mut self) -> Option<u32> {
+        let database = self.rules.as_mut()?.exchange()?;
+        if let Some(tap) = self.parse.as_mut().and_then(Parse::tap) {
+            tap.exchange(database.clone());
+        }
+        Some(database.first_number())
     }
 
     /// Whether there are rules.

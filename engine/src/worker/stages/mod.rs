@@ -59,6 +59,12 @@ pub(crate) trait Stages: FlowObserver {
         let _ = number;
     }
 
+    /// Takes signature rules that replace those at hand: the number of their first, if there are
+    /// any.
+    fn exchange_rules(&mut self) -> Option<u32> {
+        None
+    }
+
     /// No packet will come any more: the scan detector's last.
     fn last_tick(&mut self) -> Option<Summary> {
         None
@@ -183,6 +189,10 @@ impl Stages for AllStages {
         if let Some(packets) = &mut self.recall {
             packets.tick(number);
         }
+    }
+
+    fn exchange_rules(&mut self) -> Option<u32> {
+        self.inspect.as_mut()?.exchange_rules()
     }
 
     fn last_tick(&mut self) -> Option<Summary> {

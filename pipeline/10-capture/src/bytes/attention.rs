@@ -1,5 +1,6 @@
 //! How those outside and a source that waits for bytes hear of each other.
 
+use crate::live::LiveFilter;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
@@ -15,6 +16,8 @@ pub struct Attention {
     /// Counted up: [`Source::fill`](crate::Source::fill) is to return soon, if need be with a
     /// piece in which there is nothing. No frame is lost by that, and pieces are cut as ever.
     pub calls: Arc<AtomicU32>,
+    /// Another filter for open interfaces.
+    pub filter: LiveFilter,
     /// Hears at once what happens to interfaces.
     tell: Option<Tell>,
 }
@@ -34,8 +37,15 @@ impl Attention {
         Self {
             stop,
             calls,
+            filter: LiveFilter::default(),
             tell: None,
         }
+    }
+
+    /// With another filter for open interfaces, which is asked for elsewhere.
+    #[must_use]
+    pub fn filtered(self, filter: LiveFilter) -> Self {
+        Self { filter, ..self }
     }
 
     /// With `tell`, which hears at once what happens to interfaces: one line each.

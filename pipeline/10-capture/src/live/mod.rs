@@ -19,10 +19,12 @@ mod pace;
 mod packed;
 mod port;
 mod recorder;
+mod refilter;
 
 pub use chosen::ChosenPackets;
 pub(crate) use recorder::Recorder;
 pub use recorder::{Cut, MakeFile, NextFiles};
+pub use refilter::LiveFilter;
 
 use crate::bytes::Attention;
 use crate::error::CaptureError;
@@ -102,6 +104,8 @@ impl Live {
             port.look_at_link(attention);
             blocks.interface(port.name(), port.link_number(), options.snap_len);
         }
+        let links = ports.iter().map(Port::link_number);
+        attention.filter.open(links.collect());
         let block_time = Duration::from_millis(port::block_ms(options.latency).into());
         Ok(Self {
             ports,
@@ -131,6 +135,7 @@ impl Live {
     /// interface is left.
     pub(crate) fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         self.pace.begin();
+        self.attention.filter.apply(&mut self.ports);
         // Not only while nothing comes: more may come, without end, than can be read.
         if self.attention.is_stopped() && self.stopping.is_none() {
             self.stopping = Some((Timestamp::now(), Instant::now()));
@@ -190,6 +195,7 @@ impl Live {
         if self.attention.is_stopped() && self.stopping.is_none() {
             self.stopping = Some((Timestamp::now(), Instant::now()));
         }
+        self.attention.filter.apply(&mut self.ports);
         if let Some((end, since)) = self.stopping {
             let all_seen = since.elapsed() > self.slack;
             if all_seen || self.ports.iter().all(|port| port.is_done) {

@@ -14,6 +14,7 @@ mod bodies;
 mod check;
 mod costs;
 mod events;
+mod exchange;
 mod fields;
 mod forms;
 mod headers;
@@ -23,6 +24,7 @@ mod occasion;
 mod packet;
 mod state;
 
+pub(crate) use events::Waiting;
 pub use events::{Inbox, PacketEvents, Seen};
 pub use packet::Packet;
 
