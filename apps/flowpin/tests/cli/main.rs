@@ -16,6 +16,7 @@ mod profile;
 mod program;
 mod protocols;
 mod readme;
+mod recall;
 mod recordings;
 mod reload;
 mod rules;
