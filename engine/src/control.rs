@@ -2,7 +2,7 @@
 
 use crate::ledger::{Account, Ledger};
 use crate::run::reload::Reloads;
-use flowpin_capture::{Attention, LiveFilter};
+use flowpin_capture::{Attention, LiveFilter, Shedding};
 use flowpin_config::Plan;
 use flowpin_counters::Losses;
 use flowpin_output::{StreamHooks, Tell};
@@ -45,6 +45,8 @@ pub struct Control {
     reloads: Reloads,
     /// Where a live run gets another filter.
     filter: LiveFilter,
+    /// Which work a live run sheds.
+    shedding: Shedding,
 }
 
 /// Told what happens beside the run's own threads.
@@ -99,6 +101,10 @@ impl Control {
 
     pub(crate) const fn live_filter(&self) -> &LiveFilter {
         &self.filter
+    }
+
+    pub(crate) const fn shedding(&self) -> &Shedding {
+        &self.shedding
     }
 
     /// Tells who hears of the run.
@@ -185,7 +191,7 @@ impl Control {
     /// The requests that interrupt a source while it waits.
     pub(crate) fn attention(&self) -> Attention {
         let attention = Attention::new(Arc::clone(&self.stop), Arc::clone(&self.reopens));
-        let attention = attention.filtered(self.filter.clone());
+        let attention = attention.sharing(self.filter.clone(), self.shedding.clone());
         match self.heard.0.clone() {
             Some(tell) => attention.telling(move |line| tell(line)),
             None => attention,

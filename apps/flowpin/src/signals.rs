@@ -65,7 +65,8 @@ impl Signals {
     }
 
     /// Lets INT and TERM stop a run as [`Self::install`] does, and does `on_hangup` for each HUP
-    /// and those of `on_user` for each USR1 and USR2, on a thread of its own: until this is dropped.
+    /// and the first or second of the others for each USR1 or USR2, on a thread of its own: until
+    /// this is dropped.
     ///
     /// # Errors
     /// The system refuses the handlers or the threads.

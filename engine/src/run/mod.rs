@@ -291,6 +291,9 @@ fn run_into(
                 progress.note("this system cannot keep the run from other files (Landlock)");
             }
         }
+        if plan.live.shed {
+            progress.note("with --shed, records depend on the load: a recording may give others");
+        }
         progress.note(&format!("capturing from {}", names.join(", ")));
     }
     progress.started();
@@ -326,6 +329,10 @@ fn run_into(
             if let Some(recall) = &recall {
                 let numbered = workers.iter_mut().enumerate();
                 numbered.for_each(|(number, worker)| worker.recall(recall, number));
+            }
+            if plan.live.shed {
+                let shedding = control.shedding();
+                workers.iter_mut().for_each(|worker| worker.shed(shedding));
             }
             pump(&context, shape, input, workers, output)
         } else {

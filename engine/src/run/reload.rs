@@ -215,6 +215,8 @@ impl Reloader<'_> {
         left_out(&database).for_each(|line| self.control.tell(&line));
         let count = database.set().rules.len() - database.refused().len();
         if let Some((exchange, inbox)) = &self.rules {
+            // Freed here, and not by the last worker that lets go of them.
+            let _before = exchange.current();
             inbox.replace(&database);
             exchange.put(database);
             let since = Instant::now();

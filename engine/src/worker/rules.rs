@@ -58,8 +58,12 @@ impl Rules {
         Some(database)
     }
 
-    pub(super) fn begin(&mut self, handle: u32, shard: Shard) {
+    /// A connection begins; `is_shed`: nothing of it is compared.
+    pub(super) fn begin(&mut self, handle: u32, shard: Shard, is_shed: bool) {
         self.detector.begin(handle, shard);
+        if is_shed {
+            self.detector.pass(handle);
+        }
     }
 
     /// Keeps a packet until its event is taken; its number.

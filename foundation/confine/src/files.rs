@@ -26,6 +26,9 @@ fn restrict_to(written: &[PathBuf], read: &[PathBuf]) -> Result<bool, RulesetErr
             AccessFs::from_read(NEWEST) & !AccessFs::Execute,
         )?;
     }
+    for path in NAMES.map(PathBuf::from) {
+        rules = add(rules, &path, AccessFs::ReadFile.into())?;
+    }
     let status = rules.restrict_self()?;
     Ok(status.ruleset != RulesetStatus::NotEnforced)
 }
@@ -45,6 +48,9 @@ fn add(
 
 /// The newest rules that are asked for.
 const NEWEST: ABI = ABI::V5;
+
+/// Names of ports and protocols, which filters may have: a file each.
+const NAMES: [&str; 3] = ["/etc/services", "/etc/protocols", "/etc/nsswitch.conf"];
 
 /// Memory and counters of the process, processors, time zones.
 const READ: [&str; 3] = ["/proc", "/sys/devices/system/cpu", "/usr/share/zoneinfo"];

@@ -195,6 +195,16 @@ impl Ring {
         (self.place, self.left) = (None, 0);
     }
 
+    /// How many quarters of the ring wait to be read.
+    pub fn quarters_filled(&self) -> usize {
+        let count = self.memory.block_count().max(1);
+        let is_filled = |quarter: &usize| {
+            let ahead = (count - 1) * quarter / 4;
+            self.memory.block((self.block + ahead) % count).is_some()
+        };
+        (1..=4).take_while(is_filled).count()
+    }
+
     /// What became of all packets so far.
     pub fn stats(&mut self) -> RingStats {
         // It fails for a socket that is gone only: then nothing is added.

@@ -445,6 +445,7 @@ fn what_makes_no_sense_is_refused() {
             2,
             "add it to `--format`",
         ),
+        (&["-r", "x", "--shed"], 2, "`--shed` leaves work out"),
         (&["-i", "a/b"], 2, "is no interface"),
         (&["-i", "lo", "-s", "0"], 2, "must be more than 0"),
     ] {

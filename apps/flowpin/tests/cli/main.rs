@@ -24,6 +24,7 @@ mod runs;
 #[cfg(all(feature = "s3", target_os = "linux"))]
 mod s3;
 mod safety;
+mod shed;
 #[cfg(target_os = "linux")]
 mod signals;
 mod slices;

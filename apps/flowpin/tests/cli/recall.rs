@@ -48,7 +48,8 @@ fn two_interfaces_are_recorded_by_what_is_found() {
             rm -f other
             capture -i b -i d -w $shape.pcapng --record-if app:dns -l live-$shape --json \\
                 --pipeline $shape
-            $F gen mix --connections 60 --seed 8 -i c --topspeed --truth other >/dev/null & sender=$!
+            $F gen mix --connections 60 --seed 8 -i c --topspeed --truth other >/dev/null &
+            sender=$!
             send; wait $sender; stop
             mv summary summary-$shape
             $F run -r $shape.pcapng -l again-$shape -q

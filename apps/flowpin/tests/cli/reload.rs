@@ -89,7 +89,8 @@ fn no_packet_is_lost_while_settings_change() {
         for times in 1 2 3 4 5 6; do send; done &
         sender=$!
         for sid in 2 3 4 5 6; do
-            rule $sid >mine.rules; echo "ip or vlan $sid" >filter; reload 'another filter, 1 rule '
+            rule $sid >mine.rules; echo "ip or vlan $sid" >filter
+            reload 'another filter, 1 rule '
         done
         wait $sender; stop
         $F run -r all.pcapng -l again -q"#;
@@ -111,8 +112,8 @@ fn no_packet_is_lost_while_settings_change() {
     assert!(others.eq(read(folder, "again/eve.json").lines()));
 }
 
-/// The filter is exchanged, whether the kernel runs it or, as it names VLANs, the run; what does not
-/// compile leaves the one before. The recording gives the run's records.
+/// The filter is exchanged, whether the kernel runs it or, as it names VLANs, the run; one that does
+/// not compile leaves the one before. The recording gives the run's records.
 #[test]
 fn the_filter_is_exchanged_while_a_run_goes_on() {
     let folder = tempfile::tempdir().unwrap();
@@ -150,7 +151,8 @@ fn what_cannot_change_is_named() {
         capture -i b -c conf/flowpin.toml -l logs
         settings tcp '9 MiB' '[rules]
 files = ["conf/mine.rules"]' >conf/flowpin.toml
-        reload ' reloaded: another filter; not before the next start: \[live\] ring, \[rules\] files'
+        kept='\[live\] ring, \[rules\] files'
+        reload " reloaded: another filter; not before the next start: $kept"
         stop
         settings tcp '8 MiB' '[rules]
 files = ["conf/mine.rules"]' >conf/flowpin.toml

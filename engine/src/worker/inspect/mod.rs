@@ -37,8 +37,9 @@ use crate::worker::parse::{Parse, ParseStats};
 use crate::worker::rules::Rules;
 use connection::Connection;
 use events::{QUEUE_LEN, Queued};
+use flowpin_capture::{Shedding, Work};
 use flowpin_config::Plan;
-use flowpin_counters::Losses;
+use flowpin_counters::{Loss, Losses};
 use flowpin_flow::{Sighting, Table};
 use flowpin_memory::{Budget, Bytes, Pool, Slab};
 use flowpin_output::FileError;
@@ -57,6 +58,10 @@ pub(super) struct Inspect {
     rules: Option<Rules>,
     /// The memory of the worker's shards, with that of bodies.
     budget: Budget,
+    /// Which connections are not looked at under overload, if any may be.
+    shedding: Option<Shedding>,
+    /// Connections that were not.
+    shed_connections: u64,
 }
 
 /// A shard's memory while a connection ends: what others have left of it.
@@ -95,6 +100,8 @@ impl Inspect {
                 None => None,
             },
             budget: budget.clone(),
+            shedding: None,
+            shed_connections: 0,
         })
     }
 
@@ -147,6 +154,14 @@ impl Inspect {
         Some(database.first_number())
     }
 
+    /// From here on work is shed under overload.
+    pub(super) fn shed(&mut self, shedding: &Shedding) {
+        self.shedding = Some(shedding.clone());
+        if let Some(parse) = &mut self.parse {
+            parse.shed(shedding);
+        }
+    }
+
     /// Whether there are rules.
     pub(super) const fn has_rules(&self) -> bool {
         self.rules.is_some()
@@ -164,12 +179,16 @@ impl Inspect {
 
     /// A connection's first packet.
     pub(super) fn begin(&mut self, sighting: &Sighting<'_>) {
+        let shard = sighting.meta.shard();
+        let shedding = self.shedding.as_ref();
+        let is_shed = shedding.is_some_and(|one| one.sheds(Work::Connections, shard.0));
+        self.shed_connections += u64::from(is_shed);
         let phase = match sighting.meta.kind {
-            PacketKind::Tcp | PacketKind::Udp | PacketKind::Sctp => Phase::Searching,
+            PacketKind::Tcp | PacketKind::Udp | PacketKind::Sctp if !is_shed => Phase::Searching,
             _ => Phase::Done,
         };
         if let Some(rules) = &mut self.rules {
-            rules.begin(sighting.handle, sighting.meta.shard());
+            rules.begin(sighting.handle, shard, is_shed);
         }
         while self.states.high_water() <= sighting.handle {
             if self
@@ -181,7 +200,7 @@ impl Inspect {
             }
         }
         if let Some(state) = self.states.get_mut(sighting.handle) {
-            *state = State::new(phase, sighting.meta.shard());
+            *state = State::new(phase, shard);
         }
     }
 
@@ -273,6 +292,7 @@ impl Inspect {
 
     pub(super) fn losses(&self) -> Losses {
         let mut losses = self.identify.losses;
+        losses.count(Loss::ShedConnections, self.shed_connections);
         if let Some(parse) = &self.parse {
             losses.add(&parse.losses());
         }

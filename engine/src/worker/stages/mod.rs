@@ -29,6 +29,7 @@ use crate::worker::identify::IdentifyRules;
 use crate::worker::inspect::{self, FastPath, Feed, Inspect, Occasion};
 use anomalies::Anomalies;
 pub(in crate::worker) use anomalies::reason;
+use flowpin_capture::Shedding;
 use flowpin_config::Plan;
 use flowpin_counters::Losses;
 use flowpin_flow::{Event, FlowObserver, Sighting, Table};
@@ -52,6 +53,11 @@ pub(crate) trait Stages: FlowObserver {
     /// From here on a conditional recording is told whose packets are.
     fn recall(&mut self, packets: Packets) {
         let _ = packets;
+    }
+
+    /// From here on work is shed under overload.
+    fn shed(&mut self, shedding: &Shedding) {
+        let _ = shedding;
     }
 
     /// The recording is told of all packets up to this one.
@@ -183,6 +189,12 @@ impl Stages for AllStages {
 
     fn recall(&mut self, packets: Packets) {
         self.recall = Some(Box::new(packets));
+    }
+
+    fn shed(&mut self, shedding: &Shedding) {
+        if let Some(inspect) = &mut self.inspect {
+            inspect.shed(shedding);
+        }
     }
 
     fn tell_recall(&mut self, number: u64) {

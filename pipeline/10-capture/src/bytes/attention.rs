@@ -1,6 +1,6 @@
 //! How those outside and a source that waits for bytes hear of each other.
 
-use crate::live::LiveFilter;
+use crate::live::{LiveFilter, Shedding};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
@@ -18,6 +18,8 @@ pub struct Attention {
     pub calls: Arc<AtomicU32>,
     /// Another filter for open interfaces.
     pub filter: LiveFilter,
+    /// Which work is shed under overload.
+    pub shedding: Shedding,
     /// Hears at once what happens to interfaces.
     tell: Option<Tell>,
 }
@@ -38,14 +40,20 @@ impl Attention {
             stop,
             calls,
             filter: LiveFilter::default(),
+            shedding: Shedding::default(),
             tell: None,
         }
     }
 
-    /// With another filter for open interfaces, which is asked for elsewhere.
+    /// With another filter for open interfaces, which is asked for elsewhere, and with who sheds
+    /// work.
     #[must_use]
-    pub fn filtered(self, filter: LiveFilter) -> Self {
-        Self { filter, ..self }
+    pub fn sharing(self, filter: LiveFilter, shedding: Shedding) -> Self {
+        Self {
+            filter,
+            shedding,
+            ..self
+        }
     }
 
     /// With `tell`, which hears at once what happens to interfaces: one line each.

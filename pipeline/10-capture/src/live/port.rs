@@ -136,6 +136,11 @@ impl Port {
         Ok(before)
     }
 
+    /// How many quarters of its ring wait to be read.
+    pub(super) fn quarters_filled(&self) -> usize {
+        self.ring.quarters_filled()
+    }
+
     /// What became of its packets so far.
     pub(super) fn stats(&mut self) -> RingStats {
         self.stats = self.ring.stats();

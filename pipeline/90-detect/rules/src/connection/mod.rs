@@ -121,6 +121,13 @@ impl Detector {
         }
     }
 
+    /// Nothing of a connection is compared from here on.
+    pub fn pass(&mut self, handle: u32) {
+        if let Some(connection) = self.connections.get_mut(handle) {
+            connection.note(Connection::PASSED);
+        }
+    }
+
     /// What a connection speaks, as rules name it, by a verdict: later ones may say more.
     pub fn identified(&mut self, handle: u32, names: [&str; 2], verdict: u16) {
         if let Some(connection) = self.connections.get_mut(handle) {
