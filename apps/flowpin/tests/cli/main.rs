@@ -29,6 +29,8 @@ mod shed;
 mod signals;
 mod slices;
 #[cfg(target_os = "linux")]
+mod soak;
+#[cfg(target_os = "linux")]
 mod stats;
 #[cfg(target_os = "linux")]
 mod stopped;
