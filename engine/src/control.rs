@@ -1,7 +1,9 @@
-//! Control of a run from outside while it goes on: stop, reopen, counters.
+//! Control of a run from outside while it goes on: stop, reopen, reload, counters.
 
 use crate::ledger::{Account, Ledger};
-use flowpin_capture::Attention;
+use crate::run::reload::Reloads;
+use flowpin_capture::{Attention, LiveFilter, Shedding};
+use flowpin_config::Plan;
 use flowpin_counters::Losses;
 use flowpin_output::{StreamHooks, Tell};
 use std::sync::Arc;
@@ -39,6 +41,12 @@ pub struct Control {
     ledger: Ledger,
     /// Who hears of the program that takes records.
     heard: Heard,
+    /// Requests to read settings again.
+    reloads: Reloads,
+    /// Where a live run gets another filter.
+    filter: LiveFilter,
+    /// Which work a live run sheds.
+    shedding: Shedding,
 }
 
 /// Told what happens beside the run's own threads.
@@ -64,6 +72,46 @@ impl Control {
     pub fn telling(self, tell: impl Fn(&str) + Send + Sync + 'static) -> Self {
         let heard = Heard(Some(Arc::new(tell)));
         Self { heard, ..self }
+    }
+
+    /// With `read`, which reads the settings of a live run again: for [`Control::reload`].
+    #[must_use]
+    pub fn reading_again(
+        self,
+        read: impl Fn() -> Result<Plan, String> + Send + Sync + 'static,
+    ) -> Self {
+        let reloads = self.reloads.reading(read);
+        Self { reloads, ..self }
+    }
+
+    /// Requests that a live run takes the filter and the rules of its settings as they are now.
+    /// What comes of it is told.
+    pub fn reload(&self) {
+        self.reloads.ask();
+    }
+
+    /// How often a run has taken other settings, and how often it could not.
+    pub fn reload_counts(&self) -> [u64; 2] {
+        self.reloads.counts()
+    }
+
+    pub(crate) const fn reloads(&self) -> &Reloads {
+        &self.reloads
+    }
+
+    pub(crate) const fn live_filter(&self) -> &LiveFilter {
+        &self.filter
+    }
+
+    pub(crate) const fn shedding(&self) -> &Shedding {
+        &self.shedding
+    }
+
+    /// Tells who hears of the run.
+    pub(crate) fn tell(&self, line: &str) {
+        if let Some(tell) = &self.heard.0 {
+            tell(line);
+        }
     }
 
     /// What streams of records share with the run.
@@ -143,6 +191,7 @@ impl Control {
     /// The requests that interrupt a source while it waits.
     pub(crate) fn attention(&self) -> Attention {
         let attention = Attention::new(Arc::clone(&self.stop), Arc::clone(&self.reopens));
+        let attention = attention.sharing(self.filter.clone(), self.shedding.clone());
         match self.heard.0.clone() {
             Some(tell) => attention.telling(move |line| tell(line)),
             None => attention,

@@ -14,6 +14,7 @@
 mod aggregates;
 mod control;
 mod error;
+mod exchange;
 mod input;
 mod ledger;
 mod output;

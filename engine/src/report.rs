@@ -101,6 +101,8 @@ pub struct RunReport {
     pub earlier: Earlier,
     /// Of a live run: how long records took from their packet to the log.
     pub latency: Option<RecordLatency>,
+    /// How often a live run has taken other settings while it went on.
+    pub reloads: u64,
     /// The run stopped after the number of packets of `-n`: it is complete, the input may not be.
     pub stopped_after: Option<u64>,
 }

@@ -7,12 +7,13 @@
 //!  HUP        `run`: reopens log files that were moved away; others: stops as TERM does, but is
 //!             never a second signal, and nothing if it was ignored already, as under nohup
 //!  USR1       `run`: counters to standard error; others: nothing
+//!  USR2       `run -i`: takes filter and rules as they are now; others: nothing
 //! ```
 
 use crate::exit::Exit;
 use crate::tell::tell_text;
 use flowpin_engine::Control;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGXFSZ};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGXFSZ};
 use signal_hook::flag;
 use signal_hook::iterator::{Handle, Signals as Arriving};
 use std::io;
@@ -32,13 +33,13 @@ pub(crate) struct Signals {
     listeners: Vec<(Handle, JoinHandle<()>)>,
 }
 
-/// Lets writes past `ulimit -f` fail as writes to a full disk do, and a question for counters that
-/// has no answer do no harm.
+/// Lets writes past `ulimit -f` fail as writes to a full disk do, and what asks for counters or for
+/// other settings do no harm where there are none.
 ///
 /// # Errors
 /// The system refuses the handler.
 pub(crate) fn survive() -> io::Result<()> {
-    for signal in [SIGXFSZ, SIGUSR1] {
+    for signal in [SIGXFSZ, SIGUSR1, SIGUSR2] {
         flag::register(signal, Arc::new(AtomicBool::new(false)))?;
     }
     Ok(())
@@ -64,25 +65,34 @@ impl Signals {
     }
 
     /// Lets INT and TERM stop a run as [`Self::install`] does, and does `on_hangup` for each HUP
-    /// and `on_user` for each USR1, on a thread of its own: until this is dropped.
+    /// and the first or second of the others for each USR1 or USR2, on a thread of its own: until
+    /// this is dropped.
     ///
     /// # Errors
     /// The system refuses the handlers or the threads.
     pub(crate) fn listen(
         control: &Control,
         mut on_hangup: impl FnMut() + Send + 'static,
-        mut on_user: impl FnMut() + Send + 'static,
+        (mut on_first, mut on_second): (
+            impl FnMut() + Send + 'static,
+            impl FnMut() + Send + 'static,
+        ),
     ) -> io::Result<Self> {
         let mut signals = Self::default();
         signals.stop_by(control, &[SIGINT, SIGTERM])?;
-        signals.hear(&[SIGHUP, SIGUSR1], "signals", move |mut arriving| {
-            for signal in arriving.forever() {
-                match signal {
-                    SIGHUP => on_hangup(),
-                    _ => on_user(),
+        signals.hear(
+            &[SIGHUP, SIGUSR1, SIGUSR2],
+            "signals",
+            move |mut arriving| {
+                for signal in arriving.forever() {
+                    match signal {
+                        SIGHUP => on_hangup(),
+                        SIGUSR1 => on_first(),
+                        _ => on_second(),
+                    }
                 }
-            }
-        })?;
+            },
+        )?;
         Ok(signals)
     }
 

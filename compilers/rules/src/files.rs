@@ -68,6 +68,7 @@ impl Reader {
     /// If it cannot be read. Lines that are wrong are problems.
     pub fn read_classes(&mut self, path: &Path) -> Result<(), String> {
         let text = given(path)?;
+        self.beside.push(path.to_owned());
         let file = path.display().to_string();
         for (number, line) in (1..).zip(text.lines()) {
             let line = line.trim();

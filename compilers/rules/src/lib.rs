@@ -63,6 +63,8 @@ pub struct Reader {
     counts: Vec<(u32, u32, Count)>,
     suppressions: Vec<Suppression>,
     files: Vec<PathBuf>,
+    /// What lies beside rules and was read.
+    beside: Vec<PathBuf>,
     /// Lists of indicators that were read.
     indicator_lists: u32,
     /// Variables that the command line gives: no file changes them.
@@ -83,8 +85,10 @@ pub struct Loaded {
     pub unknown_classes: BTreeMap<String, u64>,
     /// Rules that a later revision has replaced.
     pub replaced: u64,
-    /// Files that were read.
+    /// Files of rules and indicators that were read.
     pub files: Vec<PathBuf>,
+    /// Files of classes and thresholds that were read.
+    pub beside: Vec<PathBuf>,
 }
 
 impl Default for Reader {
@@ -101,6 +105,7 @@ impl Default for Reader {
             counts: Vec::new(),
             suppressions: Vec::new(),
             files: Vec::new(),
+            beside: Vec::new(),
             indicator_lists: 0,
             given_variables: Vec::new(),
         }
@@ -236,6 +241,7 @@ impl Reader {
             }
         }
         self.loaded.files = self.files;
+        self.loaded.beside = self.beside;
         self.loaded.set = RuleSet {
             rules: self.rules,
             bits: names.bits.into_list(),

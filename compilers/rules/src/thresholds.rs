@@ -15,6 +15,7 @@ impl Reader {
     /// If it cannot be read. Lines that are wrong are problems.
     pub fn read_thresholds(&mut self, path: &Path) -> Result<(), String> {
         let text = given(path)?;
+        self.beside.push(path.to_owned());
         let file = path.display().to_string();
         for source in crate::text::rules(&text) {
             let line = source.text.as_str();

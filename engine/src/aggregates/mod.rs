@@ -233,6 +233,15 @@ aggregates! {
     vlans: flowpin_totals::Vlans;
 }
 
+impl Observers {
+    /// Other rules fit from here on; the number of the first.
+    pub(crate) fn exchange_rules(&mut self, first: u32) {
+        if let Some(alerts) = &mut self.alerts {
+            alerts.exchanged(first);
+        }
+    }
+}
+
 impl Deciders {
     /// Where alerts of packets that belong to no connection are put, if there are rules.
     pub(crate) fn alerts_inbox(&self) -> Option<flowpin_detect::Inbox> {

@@ -19,6 +19,7 @@ mod reading;
 mod slow_path;
 pub(crate) mod tunnels;
 
+use crate::exchange::Exchange;
 pub(crate) use crate::input::describe::{Describer, Odd};
 pub(crate) use crate::input::in_order::InOrder;
 pub(crate) use crate::input::reading::{Listed, Reading};
@@ -32,11 +33,10 @@ use flowpin_capture::{CaptureError, Source};
 use flowpin_config::Plan;
 use flowpin_counters::{Losses, Refusals};
 use flowpin_defrag::{Defragmenter, Inserted};
-use flowpin_detect::{Database, Inbox, PacketEvents};
+use flowpin_detect::Inbox;
 use flowpin_dispatch::{DispatchOptions, Dispatched, Dispatcher};
 use flowpin_output::{Formatter, RecordBatch};
 use flowpin_packet::{FragmentRef, Frame, PacketMeta, Piece, Tick, Timestamp};
-use std::sync::Arc;
 
 /// The destination of described packets: one worker on this thread, or the batches of several.
 pub(crate) trait Lane {
@@ -100,8 +100,8 @@ impl InputStage {
     }
 
     /// Compares rules with refused and odd packets, and puts what they alert of into the inbox.
-    pub(crate) fn examine(&mut self, rules: &Arc<Database>, inbox: Inbox) {
-        self.slow_path.rules = PacketEvents::new(rules, inbox).map(Box::new);
+    pub(crate) fn examine(&mut self, rules: &Exchange, inbox: Inbox) {
+        self.slow_path.examine(rules, inbox);
     }
 
     /// Tells a conditional recording of all frames, and which make a datagram.

@@ -1,5 +1,8 @@
 //! The packets that wait, and which of them are written.
 
+#[cfg(test)]
+mod tests;
+
 use super::Finding;
 use flowpin_capture::{CaptureError, ChosenPackets};
 use flowpin_counters::{Loss, Losses};
@@ -43,6 +46,8 @@ pub(super) struct Hold {
     to: ChosenPackets,
     /// How long the line is, in bytes.
     before_bytes: u64,
+    /// How much may wait, the line included.
+    held_max: u64,
     /// All packets that are not decided, by number: first those in the line.
     packets: VecDeque<Waiting>,
     bytes: VecDeque<u8>,
@@ -73,6 +78,7 @@ impl Hold {
         Self {
             to,
             before_bytes,
+            held_max: before_bytes + before_bytes.max(UNKNOWN_BYTES_MIN),
             packets: VecDeque::new(),
             bytes: VecDeque::new(),
             pushed: 0,
@@ -92,23 +98,24 @@ impl Hold {
 
     /// A packet comes. One for which there is no room makes the oldest leave unsurely.
     pub(super) fn push(&mut self, frame: &Frame, number: u64, time: Timestamp, bytes: &[u8]) {
-        let most = self.before_bytes + self.before_bytes.max(UNKNOWN_BYTES_MIN);
-        while self.held_bytes + cost(frame) > most && !self.packets.is_empty() {
+        // As much as there is of it: what leaves is what has come.
+        let frame = Frame {
+            captured_len: u32::try_from(bytes.len()).unwrap_or(u32::MAX),
+            ..*frame
+        };
+        while self.held_bytes + cost(&frame) > self.held_max && !self.packets.is_empty() {
             if self.in_line == 0 {
                 self.arrive_one();
             }
             self.losses.count(Loss::RecordedUnsure, 1);
             self.leave_one();
         }
-        self.held_bytes += cost(frame);
+        self.held_bytes += cost(&frame);
         self.pushed = number;
         let part_of = self.parts.remove(&number);
         self.bytes.extend(bytes);
         self.packets.push_back(Waiting {
-            frame: Frame {
-                captured_len: u32::try_from(bytes.len()).unwrap_or(u32::MAX),
-                ..*frame
-            },
+            frame,
             number,
             time,
             whose: None,

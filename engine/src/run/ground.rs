@@ -26,6 +26,7 @@ pub(crate) fn reads_beside(plan: &Plan) -> Reads {
     // A folder that cannot be listed has no patterns that are read.
     let patterns = l7::files(&plan.identify.patterns).unwrap_or_default();
     let others = (plan.settings_file.iter())
+        .chain(&plan.filter_file)
         .chain(&plan.parse.grammars)
         .chain(&plan.parse.fix_dictionaries)
         .chain(&patterns);
@@ -94,19 +95,42 @@ pub(crate) fn check_extracted(plan: &Plan, reads: &Reads) -> Result<(), RunError
 /// The folders in which a run makes files.
 pub(crate) fn written_folders(plan: &Plan) -> Vec<PathBuf> {
     let output = &plan.output;
-    let of_file = |path: &PathBuf| match path.parent() {
-        Some(folder) if folder != Path::new("") => folder.to_owned(),
-        _ => PathBuf::from("."),
-    };
     let logs = output.folder();
     let files = [&plan.live.record, &output.stats]
         .into_iter()
         .flatten()
-        .map(of_file);
+        .map(folder_of);
     let extracted = plan.files.extract.clone();
     let spool = output.spool.clone();
     let named = extracted.into_iter().chain(spool);
     logs.into_iter().chain(files).chain(named).collect()
+}
+
+/// The folders whose files are read again while a run goes on.
+pub(crate) fn read_folders(plan: &Plan) -> Vec<PathBuf> {
+    let rules = &plan.rules;
+    let files = (plan.settings_file.iter())
+        .chain(&plan.filter_file)
+        .chain(&rules.files)
+        .chain(&rules.indicators)
+        .chain(&plan.live.read_again);
+    let mut folders: Vec<_> = files
+        .map(|path| match path.is_dir() {
+            true => path.clone(),
+            false => folder_of(path),
+        })
+        .collect();
+    folders.sort();
+    folders.dedup();
+    folders
+}
+
+/// The folder that a file lies in.
+fn folder_of(path: impl AsRef<Path>) -> PathBuf {
+    match path.as_ref().parent() {
+        Some(folder) if folder != Path::new("") => folder.to_owned(),
+        _ => PathBuf::from("."),
+    }
 }
 
 /// Creates the folder for extracted files, and removes those of an earlier run.

@@ -5,6 +5,7 @@ pub(crate) mod feeder;
 pub(crate) mod ground;
 pub(crate) mod nowhere;
 mod recording;
+pub(crate) mod reload;
 pub(crate) mod shape;
 pub(crate) mod single;
 pub(crate) mod stage_options;
@@ -20,6 +21,7 @@ use crate::profile;
 use crate::recall::Recall;
 use crate::report::{Progress, ProgressSink, RunReport, StepReport};
 use crate::run::nowhere::Nowhere;
+use crate::run::reload::Reloader;
 use crate::run::shape::Shape;
 use crate::run::stats::{Latest, Seen, StatsFile};
 use crate::worker::identify::IdentifyRules;
@@ -255,6 +257,7 @@ fn run_into(
     let cores = unpin.0.len().max(1);
     let input_bytes = source.progress().bytes_total;
     let (shape, cut) = Shape::choose(plan, cores, input_bytes, || profile::brief(plan, known));
+    let begun = plan;
     let plan = &Plan {
         cut,
         piece_bytes: shape.piece_bytes(plan),
@@ -281,19 +284,31 @@ fn run_into(
         let names = plan.live.interfaces.iter().map(ToString::to_string);
         let names: Vec<_> = names.collect();
         if plan.live.confine {
-            let folders = ground::written_folders(plan);
-            if !flowpin_confine::confine(&folders, plan.output.stream.is_some())?.files {
+            let written = ground::written_folders(plan);
+            let read = ground::read_folders(plan);
+            let sends = plan.output.stream.is_some();
+            if !flowpin_confine::confine(&written, &read, sends)?.files {
                 progress.note("this system cannot keep the run from other files (Landlock)");
             }
+        }
+        if plan.live.shed {
+            progress.note("with --shed, records depend on the load: a recording may give others");
         }
         progress.note(&format!("capturing from {}", names.join(", ")));
     }
     progress.started();
     let mut input = InputStage::new(plan, options, source);
     let rules = known.and_then(|known| known.detect.as_ref());
-    if let (Some(rules), Some(inbox)) = (rules, output.alerts_inbox()) {
-        input.examine(rules, inbox);
+    let inbox = output.alerts_inbox();
+    if let (Some(rules), Some(inbox)) = (rules, &inbox) {
+        input.examine(rules, inbox.clone());
     }
+    let reloader = plan.is_live().then(|| Reloader {
+        control,
+        plan: begun,
+        rules: rules.cloned().zip(inbox),
+        cpus: unpin.0.clone(),
+    });
     let recall = (chosen.zip(plan.live.record_if.as_ref()))
         .map(|(to, wanted)| Recall::new(wanted, plan, shape.workers(), to));
     if let Some(recall) = &recall {
@@ -307,7 +322,7 @@ fn run_into(
         is_live: plan.is_live(),
     };
     // PERF: connections alone, without stages that observe them, have code of their own.
-    let ended = beside(stats, &seen, || {
+    let work = || {
         if stages::are_wanted(plan) {
             let mut workers =
                 workers::<AllStages>(plan, known, &owners, shape.workers(), late, secret)?;
@@ -315,12 +330,17 @@ fn run_into(
                 let numbered = workers.iter_mut().enumerate();
                 numbered.for_each(|(number, worker)| worker.recall(recall, number));
             }
+            if plan.live.shed {
+                let shedding = control.shedding();
+                workers.iter_mut().for_each(|worker| worker.shed(shedding));
+            }
             pump(&context, shape, input, workers, output)
         } else {
             let workers = workers::<Explain>(plan, known, &owners, shape.workers(), late, secret)?;
             pump(&context, shape, input, workers, output)
         }
-    })?;
+    };
+    let ended = reload::beside(reloader, || beside(stats, &seen, work))?;
     let mut workers = ended.workers.iter();
     if let Some(error) = workers.find_map(|one| one.stages.file_error.as_ref()) {
         return Err(error.clone().into());
@@ -331,6 +351,7 @@ fn run_into(
         .total()
         .saturating_sub(cpu_before);
     report.peak_memory_bytes = flowpin_cpu::peak_resident_bytes();
+    report.reloads = control.reload_counts()[0];
     report.stopped_early = context.is_stopped();
     report.stopped_after = plan.packet_count_max.filter(|&most| report.packets >= most);
     Ok(report)

@@ -27,6 +27,7 @@ use crate::recall::Recall;
 use crate::report::WorkerReport;
 use crate::worker::resident::Resident;
 use crate::worker::stages::{Stages, StagesReport};
+use flowpin_capture::Shedding;
 use flowpin_counters::Losses;
 use flowpin_flow::{FlowOptions, ShardSet, Table};
 use flowpin_output::{Formatter, RecordBatch};
@@ -120,6 +121,11 @@ impl<O: Stages> Worker<O> {
     pub(crate) fn recall(&mut self, recall: &Recall, number: usize) {
         self.stages.recall(recall.observer(number));
         self.records.findings = Some(Box::new(recall.findings()));
+    }
+
+    /// Sheds work under overload.
+    pub(crate) fn shed(&mut self, shedding: &Shedding) {
+        self.stages.shed(shedding);
     }
 
     /// Handles packets, in the order of the input.
@@ -260,6 +266,9 @@ impl<O: Stages> Worker<O> {
             stages.forget_above(table.handles_below());
         }
         self.stages.tell_recall(tick.number);
+        if let Some(first) = self.stages.exchange_rules() {
+            self.records.observers.exchange_rules(first);
+        }
         let news = News {
             scans: self.stages.tick(tick.time).map(ScanNews::Closed),
             ..News::default()

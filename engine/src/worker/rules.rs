@@ -8,9 +8,10 @@
 
 use super::context::{Cause, Context};
 use super::limit::Keys;
+use crate::exchange::{Exchange, Watch};
 use core::net::IpAddr;
 use flowpin_counters::Losses;
-use flowpin_detect::{Detector, Ends, Found, Odd, Packet, Tap};
+use flowpin_detect::{Database, Detector, Ends, Found, Odd, Packet, Tap};
 use flowpin_dispatch::TunnelLayer;
 use flowpin_memory::{Budget, Pool};
 use flowpin_packet::{FrameBytes, PacketFlags, PacketMeta, Shard, Timestamp, TunnelKind};
@@ -24,6 +25,8 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(super) struct Rules {
     detector: Detector,
+    /// Where rules come from that replace these.
+    watch: Watch,
     /// Whether rules ask for VLANs.
     reads_vlans: bool,
     /// The packets of events that wait.
@@ -35,12 +38,10 @@ pub(super) struct Rules {
 }
 
 impl Rules {
-    pub(super) fn new(
-        database: Arc<flowpin_detect::Database>,
-        budget: &Budget,
-        connections_max: u32,
-    ) -> io::Result<Self> {
+    pub(super) fn new(rules: &Exchange, budget: &Budget, connections_max: u32) -> io::Result<Self> {
+        let database = rules.current();
         Ok(Self {
+            watch: rules.watch(),
             reads_vlans: database.reads_vlans(),
             detector: Detector::new(database, budget, connections_max)?,
             packets: Vec::with_capacity(super::BATCH),
@@ -51,8 +52,20 @@ impl Rules {
         })
     }
 
-    pub(super) fn begin(&mut self, handle: u32, shard: Shard) {
+    /// Takes rules that replace those at hand, if there are any.
+    pub(super) fn exchange(&mut self) -> Option<Arc<Database>> {
+        let database = self.watch.next()?;
+        self.reads_vlans = database.reads_vlans();
+        self.detector.exchange(Arc::clone(&database));
+        Some(database)
+    }
+
+    /// A connection begins; `is_shed`: nothing of it is compared.
+    pub(super) fn begin(&mut self, handle: u32, shard: Shard, is_shed: bool) {
         self.detector.begin(handle, shard);
+        if is_shed {
+            self.detector.pass(handle);
+        }
     }
 
     /// Keeps a packet until its event is taken; its number.
@@ -152,6 +165,7 @@ impl Rules {
         let peers = context.peers(handle);
         let cause = context.cause;
         let mut found = core::mem::take(&mut self.found);
+        let first = self.detector.database().first_number();
         for one in found.drain(..) {
             let (protocol, client, server) = match one.around {
                 Some(Ends {
@@ -174,7 +188,7 @@ impl Rules {
                 packet_number: (!cause.is_end).then_some(cause.number),
             };
             let alert = Alert {
-                rule: one.rule,
+                rule: one.rule + first,
                 to_server: one.to_server,
                 transaction: one.transaction,
                 payload: one.payload.as_ref(),

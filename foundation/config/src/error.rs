@@ -34,6 +34,20 @@ pub enum ConfigError {
         i64::MAX
     )]
     NoText,
+    /// The file of the filter could not be read.
+    #[error("{}: cannot read the filter: {source}", path.display())]
+    UnreadableFilter {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The file of the filter has none.
+    #[error("{}: there is no filter in the file", .0.display())]
+    EmptyFilter(PathBuf),
+    /// A filter both as an expression and in a file.
+    #[error("two filters, an expression and `--filter-file`: give one of them")]
+    TwoFilters,
     /// `-r -` more than once.
     #[error("standard input (`-r -`) can be read only once")]
     StdinTwice,

@@ -1,6 +1,6 @@
 //! The configuration file: TOML in, settings out; and the effective configuration printed.
 
-use crate::options::Section;
+use crate::options::{Described, Section};
 use crate::places::{Places, place, wrong_brackets};
 use crate::{ByteSize, ConfigError, FilesPlan, Plan, Settings};
 use std::path::Path;
@@ -99,6 +99,35 @@ impl Settings {
         }
         self.write_hosts(&mut out);
         Ok(out)
+    }
+
+    /// The settings that differ from `others`, as `[section] key`, in the order to show.
+    ///
+    /// ```
+    /// use flowpin_config::Settings;
+    /// let settings = |text| Settings::from_toml(text).unwrap();
+    /// let (one, other) = (settings("[live]\nring = '1 MiB'"), settings("[input]\ncount = 9"));
+    /// assert_eq!(one.differing(&other), ["[input] count", "[live] ring"]);
+    /// ```
+    pub fn differing(&self, others: &Self) -> Vec<String> {
+        let tables = [self, others].map(|one| toml::Table::try_from(one).unwrap_or_default());
+        let value = |table: &toml::Table, section: &str, key: &str| {
+            let values = table.get(section).and_then(toml::Value::as_table);
+            values.and_then(|values| values.get(key)).cloned()
+        };
+        let [ours, theirs] = &tables;
+        let options = Self::options().into_iter();
+        let differ = options.filter(|option| {
+            let Described { section, key, .. } = option;
+            value(ours, section, key) != value(theirs, section, key)
+        });
+        let mut names: Vec<_> = differ
+            .map(|option| format!("[{}] {}", option.section, option.key))
+            .collect();
+        if self.hosts != others.hosts {
+            names.push("[[hosts]]".to_owned());
+        }
+        names
     }
 
     /// Whether a value is what follows from others: what is read back leads to it by itself, and
@@ -341,5 +370,6 @@ mod tests {
         "['csv']",
         "['10.0.0.0/8']",
         "['there']",
+        "'/dev/null'",
     ];
 }

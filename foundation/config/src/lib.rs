@@ -13,6 +13,7 @@ mod defragmentation;
 mod error;
 mod file;
 mod files;
+mod filter;
 mod hosts;
 mod identify;
 mod live;

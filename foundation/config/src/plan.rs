@@ -159,6 +159,11 @@ options! {
             filter: String => filter: String = String::new(),
                 flag Flag::value("filter", "EXPR", "Only packets that match this pcap-filter(7) \
                     expression; arguments that are not options do the same").short('f');
+            /// A file with that expression; lines that begin with # are comments.
+            filter_file: PathBuf => filter_file: Option<PathBuf> = None,
+                example "\"/etc/flowpin/filter\"",
+                flag Flag::value("filter-file", "FILE", "Read the filter from FILE, which may have \
+                    several lines, and comments behind #").short('F').hint(Hint::File);
             /// Stop reading after this many packets.
             count: u64 => packet_count_max: Option<u64> = None, example "1000",
                 not_zero "the packet count (-n)",

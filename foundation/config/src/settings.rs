@@ -4,6 +4,7 @@
 //!  defaults ◄─overlaid by─ file ◄─overlaid by─ flags ──► Settings ──check──► Plan
 //! ```
 
+use crate::filter;
 use crate::options::{Described, Section};
 use crate::{
     ByteSize, ConfigError, ConnectionSettings, DefragmentationSettings, FileSettings, Format,
@@ -42,6 +43,7 @@ macro_rules! sections {
             #[must_use]
             pub fn over(self, mut below: Self) -> Self {
                 self.output.clear_rotation(&mut below.output);
+                self.input.clear_filter(&mut below.input);
                 self.output.clear_place(&mut below.output);
                 self.live.clear_rotation(&mut below.live);
                 Self {
@@ -67,10 +69,14 @@ macro_rules! sections {
         /// The settings that lead to `plan`: for `--print-config`.
         impl From<&Plan> for Settings {
             fn from(plan: &Plan) -> Self {
-                Self {
+                let mut settings = Self {
                     $($section: $settings::of(&plan$($(.$part)+)?),)*
                     hosts: plan.hosts.groups.iter().map(Into::into).collect(),
+                };
+                if plan.filter_file.is_some() {
+                    settings.input.filter = None;
                 }
+                settings
             }
         }
 
@@ -99,7 +105,8 @@ sections! {
 
 impl Settings {
     /// The plan: defaults for keys that are not set, and all checks that are possible without
-    /// opening a file. The file system is queried only for which inputs are directories.
+    /// opening a file but that of the filter. Else the file system is queried only for which inputs
+    /// are directories.
     ///
     /// # Errors
     /// Settings that contradict each other or that cannot work.
@@ -109,6 +116,7 @@ impl Settings {
         let has_formats = self.output.formats.is_some();
         self.put(&mut plan);
         plan.filter = plan.filter.trim().to_owned();
+        filter::read(&mut plan)?;
         plan.files.settle();
         plan.output.settle(has_formats);
         if plan.files.decode && !has_memory {

@@ -8,23 +8,26 @@ use landlock::{
 use std::path::PathBuf;
 
 /// Restricts this thread, and those that it starts. False if the system cannot.
-pub(crate) fn restrict(folders: &[PathBuf]) -> Result<bool, ConfineError> {
-    restrict_to(folders).map_err(|error| ConfineError::Refused(error.to_string()))
+pub(crate) fn restrict(written: &[PathBuf], read: &[PathBuf]) -> Result<bool, ConfineError> {
+    restrict_to(written, read).map_err(|error| ConfineError::Refused(error.to_string()))
 }
 
-fn restrict_to(folders: &[PathBuf]) -> Result<bool, RulesetError> {
+fn restrict_to(written: &[PathBuf], read: &[PathBuf]) -> Result<bool, RulesetError> {
     // What older systems do not know is left out there.
     let all = AccessFs::from_all(NEWEST);
     let mut rules = Ruleset::default().handle_access(all)?.create()?;
-    for folder in folders {
+    for folder in written {
         rules = add(rules, folder, all & !AccessFs::Execute)?;
     }
-    for path in READ {
+    for path in READ.map(PathBuf::from).iter().chain(read) {
         rules = add(
             rules,
-            &PathBuf::from(path),
+            path,
             AccessFs::from_read(NEWEST) & !AccessFs::Execute,
         )?;
+    }
+    for path in NAMES.map(PathBuf::from) {
+        rules = add(rules, &path, AccessFs::ReadFile.into())?;
     }
     let status = rules.restrict_self()?;
     Ok(status.ruleset != RulesetStatus::NotEnforced)
@@ -45,6 +48,9 @@ fn add(
 
 /// The newest rules that are asked for.
 const NEWEST: ABI = ABI::V5;
+
+/// Names of ports and protocols, which filters may have: a file each.
+const NAMES: [&str; 3] = ["/etc/services", "/etc/protocols", "/etc/nsswitch.conf"];
 
 /// Memory and counters of the process, processors, time zones.
 const READ: [&str; 3] = ["/proc", "/sys/devices/system/cpu", "/usr/share/zoneinfo"];

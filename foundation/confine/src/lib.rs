@@ -46,14 +46,19 @@ pub struct Confined {
 }
 
 /// Leaves to this process, and to threads that it starts from here on, what a capture needs: files
-/// in and below the folders, which may be made, written and removed, and what it has open. For all
+/// in and below the folders `written`, which may be made, written and removed, those in and below the
+/// folders `read`, and what it has open. For all
 /// its threads: no other program, and unless it `sends` records to one, no connection to anywhere.
 /// There is no way back.
 ///
 /// # Errors
 /// The system refuses what it could do.
-pub fn confine(folders: &[PathBuf], sends: bool) -> Result<Confined, ConfineError> {
-    let files = files::restrict(folders)?;
+pub fn confine(
+    written: &[PathBuf],
+    read: &[PathBuf],
+    sends: bool,
+) -> Result<Confined, ConfineError> {
+    let files = files::restrict(written, read)?;
     calls::restrict(sends)?;
     Ok(Confined { files })
 }

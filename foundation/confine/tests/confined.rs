@@ -19,7 +19,9 @@ fn confined() {
         return;
     };
     let kept = fs::File::open("/etc/hostname").or_else(|_| fs::File::open("/etc/passwd"));
-    let done = flowpin_confine::confine(std::slice::from_ref(&folder), false).unwrap();
+    let (folder, read) = (folder.join("logs"), folder.join("rules"));
+    let folders = [&folder, &read].map(std::slice::from_ref);
+    let done = flowpin_confine::confine(folders[0], folders[1], false).unwrap();
     // What a capture needs.
     let path = folder.join("eve.json");
     fs::write(&path, "one\n").unwrap();
@@ -30,6 +32,11 @@ fn confined() {
     fs::remove_file(folder.join("eve.json.1")).unwrap();
     fs::create_dir(folder.join("sub")).unwrap();
     fs::read_to_string("/proc/self/status").unwrap();
+    assert_eq!(
+        fs::read_to_string(read.join("mine.rules")).unwrap(),
+        "rules"
+    );
+    assert_eq!(fs::read_dir(&read).unwrap().count(), 1);
     assert_eq!(thread::spawn(|| 7).join().unwrap(), 7);
     let mut text = String::new();
     kept.unwrap().read_to_string(&mut text).unwrap();
@@ -65,6 +72,10 @@ fn confined() {
             "write files",
             fs::write(beside, "x").is_err_and(is_forbidden),
         );
+        refused(
+            "write what it reads",
+            fs::write(read.join("mine.rules"), "x").is_err_and(is_forbidden),
+        );
         refused("use links", {
             let link = folder.join("link");
             let linked = std::os::unix::fs::symlink("/etc/passwd", &link);
@@ -86,6 +97,10 @@ fn is_forbidden(error: std::io::Error) -> bool {
 #[test]
 fn a_confined_process_can_do_its_work_and_no_more() {
     let folder = tempfile::tempdir().unwrap();
+    for name in ["logs", "rules"] {
+        fs::create_dir(folder.path().join(name)).unwrap();
+    }
+    fs::write(folder.path().join("rules/mine.rules"), "rules").unwrap();
     let child = Command::new(env::current_exe().unwrap())
         .args(["--exact", "confined", "--nocapture"])
         .env(FOLDER, folder.path())

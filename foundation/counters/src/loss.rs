@@ -33,6 +33,15 @@ losses! {
     /// Packets that a full ring could not take (live input only).
     RingFull = "ring_full", "packet",
         "dropped because a worker was too slow: use more workers, or a filter";
+    /// Bodies that were not extracted nor compared with rules because of an overload.
+    ShedBodies = "shed_bodies", "body",
+        "not extracted nor compared with rules under overload (--shed)";
+    /// Connections whose messages were not read because of an overload.
+    ShedParsing = "shed_parsing", "connection",
+        "whose messages were not read under overload (--shed)";
+    /// Connections that were only followed because of an overload.
+    ShedConnections = "shed_connections", "connection",
+        "not searched for protocols nor compared with rules under overload (--shed)";
     /// Connections that ended early because their shard was full.
     ConnectionsEvicted = "connections_evicted", "connection",
         "ended early because the table was full: raise --memory";

@@ -20,22 +20,21 @@ pub struct Instruction {
 /// The longest program that the kernel takes (`BPF_MAXINSNS`), less what is put before it.
 pub const INSTRUCTIONS_MAX: usize = 4096 - 8;
 
-/// What a program is made of.
-pub(crate) struct Wanted<'a> {
+/// What a program is made of beside the user's filter.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Passes {
     /// Leave out what this host sends: on a loopback interface it is received, too.
     pub(crate) incoming_only: bool,
     /// Of this receive queue only, by the kernel's number for it.
     pub(crate) queue: Option<u32>,
-    /// The user's filter; empty for none.
-    pub(crate) filter: &'a [Instruction],
     /// Bytes kept of each frame.
     pub(crate) snap_len: u32,
 }
 
-impl Wanted<'_> {
-    /// The program.
-    pub(crate) fn program(&self) -> Vec<Instruction> {
-        let mut program = Vec::with_capacity(self.filter.len() + 8);
+impl Passes {
+    /// The program, with the user's filter in it; empty for none.
+    pub(crate) fn program(&self, filter: &[Instruction]) -> Vec<Instruction> {
+        let mut program = Vec::with_capacity(filter.len() + 8);
         let mut only = |load: i32, value: u32, is: bool| {
             let (if_true, if_false) = if is { (1, 0) } else { (0, 1) };
             program.extend([
@@ -55,11 +54,11 @@ impl Wanted<'_> {
             only(libc::SKF_AD_QUEUE, queue, true);
         }
         let snap = |constant: u32| constant.min(self.snap_len);
-        program.extend(self.filter.iter().map(|one| match one.code {
+        program.extend(filter.iter().map(|one| match one.code {
             RETURN => instruction(RETURN, 0, 0, snap(one.constant)),
             _ => *one,
         }));
-        if self.filter.is_empty() {
+        if filter.is_empty() {
             program.push(instruction(RETURN, 0, 0, self.snap_len));
         }
         program
@@ -85,7 +84,7 @@ const OUTGOING: u32 = libc::PACKET_OUTGOING as u32;
 
 #[cfg(test)]
 mod tests {
-    use super::{Instruction, RETURN, Wanted, instruction};
+    use super::{Instruction, Passes, RETURN, instruction};
 
     const KEPT: Instruction = instruction(RETURN, 0, 0, 262_144);
     const DROPPED: Instruction = instruction(RETURN, 0, 0, 0);
@@ -93,31 +92,26 @@ mod tests {
     /// The snap length is what a filter returns for a frame that passes, and never for another.
     #[test]
     fn a_filter_keeps_as_much_as_is_wanted() {
-        let wanted = Wanted {
+        let passes = Passes {
             incoming_only: false,
             queue: None,
-            filter: &[KEPT, DROPPED],
             snap_len: 96,
         };
-        let returns: Vec<_> = wanted.program().iter().map(|one| one.constant).collect();
+        let program = passes.program(&[KEPT, DROPPED]);
+        let returns: Vec<_> = program.iter().map(|one| one.constant).collect();
         assert_eq!(returns, [96, 0]);
-        let none = Wanted {
-            filter: &[],
-            ..wanted
-        };
-        assert_eq!(none.program(), [instruction(RETURN, 0, 0, 96)]);
+        assert_eq!(passes.program(&[]), [instruction(RETURN, 0, 0, 96)]);
     }
 
     /// What is put before the filter jumps over its own refusal only.
     #[test]
     fn queue_and_direction_stand_before_the_filter() {
-        let wanted = Wanted {
+        let passes = Passes {
             incoming_only: true,
             queue: Some(3),
-            filter: &[KEPT],
             snap_len: u32::MAX,
         };
-        let program = wanted.program();
+        let program = passes.program(&[KEPT]);
         assert_eq!(program.len(), 7);
         assert_eq!((program[1].if_true, program[1].if_false), (0, 1));
         assert_eq!((program[4].if_true, program[4].if_false), (1, 0));

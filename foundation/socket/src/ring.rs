@@ -1,6 +1,6 @@
 //! One socket and its ring: packets in the order in which the kernel got them.
 
-use crate::filter::Wanted;
+use crate::filter::Passes;
 use crate::interface::{self, Link};
 use crate::memory::Memory;
 use crate::packet::Packet;
@@ -36,6 +36,8 @@ pub struct Ring {
     interface: String,
     index: i32,
     link: Link,
+    /// What passes beside the filter.
+    passes: Passes,
     /// The block to look at, and where in it the next packet is; none before its first.
     block: usize,
     place: Option<usize>,
@@ -90,15 +92,14 @@ impl Ring {
             hardware,
         })?;
         let filter = filter(link)?;
-        let wanted = Wanted {
+        let passes = Passes {
             incoming_only: hardware == libc::ARPHRD_LOOPBACK,
             queue,
-            filter: &filter,
             snap_len: options.snap_len,
         };
         let socket = socket::open(link != Link::Ip).map_err(failed("no packet socket"))?;
         // Before it is bound, so that nothing comes that does not pass.
-        socket::attach(&socket, &wanted.program()).map_err(failed("its filter"))?;
+        socket::attach(&socket, &passes.program(&filter)).map_err(failed("its filter"))?;
         let block_count = (options.ring_bytes / u64::from(BLOCK_LEN)).max(BLOCKS_MIN);
         let block_count = u32::try_from(block_count).unwrap_or(u32::MAX);
         socket::ring(&socket, BLOCK_LEN, block_count, options.timeout_ms.max(1))
@@ -115,6 +116,7 @@ impl Ring {
             interface: interface.clone(),
             index,
             link,
+            passes,
             block: 0,
             place: None,
             next: 0,
@@ -131,6 +133,20 @@ impl Ring {
     /// What its frames begin with.
     pub const fn link(&self) -> Link {
         self.link
+    }
+
+    /// Frames must pass another program from here on; an empty one lets all pass. Those that wait
+    /// have passed the one before, and none is lost between the two.
+    ///
+    /// # Errors
+    /// What the system says, such as that the program is too long for it; the one before stays.
+    pub fn refilter(&self, filter: &[Instruction]) -> Result<(), SocketError> {
+        let program = self.passes.program(filter);
+        socket::attach(&self.socket, &program).map_err(|source| SocketError::System {
+            interface: self.interface.clone(),
+            what: "its filter",
+            source,
+        })
     }
 
     /// The next packet, if there is one now; it is the same until [`Ring::take`].
@@ -177,6 +193,16 @@ impl Ring {
         self.memory.give_back(self.block);
         self.block = (self.block + 1) % self.memory.block_count().max(1);
         (self.place, self.left) = (None, 0);
+    }
+
+    /// How many quarters of the ring wait to be read.
+    pub fn quarters_filled(&self) -> usize {
+        let count = self.memory.block_count().max(1);
+        let is_filled = |quarter: &usize| {
+            let ahead = (count - 1) * quarter / 4;
+            self.memory.block((self.block + ahead) % count).is_some()
+        };
+        (1..=4).take_while(is_filled).count()
     }
 
     /// What became of all packets so far.

@@ -80,6 +80,9 @@ pub enum CaptureError {
         /// What libpcap's compiler said.
         message: String,
     },
+    /// Nothing has read from the interfaces for a while.
+    #[error("the run did not take the filter within ten seconds")]
+    NotRead,
 }
 
 impl CaptureError {

@@ -36,7 +36,7 @@ pub use bytes::Attention;
 pub use error::CaptureError;
 pub use format::{CAPTURED_LEN_MAX, Damage};
 pub use link::{link_name, link_number, link_type};
-pub use live::{ChosenPackets, Cut, LiveOptions, MakeFile, NextFiles};
+pub use live::{ChosenPackets, Cut, LiveFilter, LiveOptions, MakeFile, NextFiles, Shedding, Work};
 pub use magic::Compression;
 pub use report::{FileReport, Progress, Report};
 pub use source::{Options, Source, Walk};

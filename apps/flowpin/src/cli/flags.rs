@@ -37,9 +37,9 @@ macro_rules! shown {
 }
 
 shown! {
-    Input "Input" ["read", "filter", "count", "since", "until"];
+    Input "Input" ["read", "filter", "filter-file", "count", "since", "until"];
     Live "Live capture" ["interface", "write", "write-rotate", "write-keep", "record-if",
-        "record-before", "snaplen", "promiscuous", "ring", "latency",
+        "record-before", "snaplen", "promiscuous", "ring", "latency", "shed",
         "user", "metrics", "confine"];
     Directory "Output" ["log-dir"];
     Output "Output" ["format", "output", "spool", "spool-size", "kafka-config",

@@ -70,6 +70,7 @@ Signals:
              a second without progress
   HUP        reopen log files that were moved away, as by `logrotate`
   USR1       print the counters to standard error
+  USR2       take the filter and the rules as they are now (with -i)
 
 It is not an error if the reader of standard output closes it early.";
 

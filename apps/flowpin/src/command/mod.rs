@@ -90,7 +90,7 @@ fn without_effect(plan: &Plan) -> Option<&'static str> {
     let record_if = live.record_if.as_ref();
     let all = [
         (
-            record_if.is_some_and(|wanted| wanted.alert) && plan.rules.files.is_empty(),
+            record_if.is_some_and(|wanted| wanted.alert) && plan.rules.loaded.is_none(),
             "`--record-if alert` records what rules alert of: name them with `-S PATH`",
         ),
         (
@@ -121,6 +121,11 @@ fn without_effect(plan: &Plan) -> Option<&'static str> {
                 && !matches!(output.stream, Some(PeerAddress::Kafka { .. })),
             "`--kafka-config` has properties for Kafka: name it with \
              `--output kafka://HOST:PORT/TOPIC`",
+        ),
+        (
+            live.shed && !plan.is_live(),
+            "`--shed` leaves work out where an interface sends more than can be analysed; files \
+             wait",
         ),
         (
             divides && live.record.is_none(),

@@ -32,9 +32,16 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     }
     plan.identify.cache = plan.identify.cache.or_else(cache_folder);
     let control = Control::default().telling(|text| tell(format_args!("flowpin: {text}")));
+    let control = reading_again(args, control)?;
     let counters = Counters::new(&control, bar(args, &plan));
     let (reopens, asked) = (control.clone(), counters.clone());
+    let (reloads, is_live) = (control.clone(), plan.is_live());
+    let on_reload = move || match is_live {
+        true => reloads.reload(),
+        false => tell("flowpin: not reloaded: only a live run (-i) takes other settings"),
+    };
     let (on_hangup, on_user) = (move || reopens.reopen_outputs(), move || asked.print());
+    let on_user = (on_user, on_reload);
     let signals = Signals::listen(&control, on_hangup, on_user).map_err(Failure::failed)?;
     if let Some(Address(address)) = plan.live.metrics {
         Metrics::serve(address, &control, &counters).map_err(|error| {
@@ -46,6 +53,23 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let report = outcome.map_err(|error| Failure::of_run(error, &plan))?;
     show(args, &plan, &report)?;
     Ok(damage_reported(&report, &signals))
+}
+
+/// With what reads filter and rules of these arguments again, as they are by then.
+fn reading_again(args: &RunArgs, control: Control) -> Result<Control, Failure> {
+    let flags = args.settings().map_err(Failure::usage)?;
+    let file = args.input.config.clone();
+    Ok(control.reading_again(move || {
+        let flags = flags.clone();
+        let plan = match &file {
+            Some(path) => flags.into_plan_over_file(path),
+            None => flags.into_plan(),
+        };
+        let mut plan = plan.map_err(|error| error.to_string())?;
+        plan.identify.cache = plan.identify.cache.or_else(cache_folder);
+        crate::rules::load(&mut plan).map_err(|failure| failure.to_string())?;
+        Ok(plan)
+    }))
 }
 
 /// `-T`: all checks that are possible without a run. Standard input is not read, because that is

@@ -137,6 +137,14 @@ fn text(control: &Control, counters: &Counters) -> String {
             loss.name()
         );
     }
+    let _ = writeln!(
+        text,
+        "# TYPE flowpin_reloads counter\n# HELP flowpin_reloads Settings taken while the run went \
+         on (USR2), and those that could not be."
+    );
+    for (result, count) in ["done", "failed"].iter().zip(control.reload_counts()) {
+        let _ = writeln!(text, "flowpin_reloads_total{{result=\"{result}\"}} {count}");
+    }
     for (name, help, latency) in [
         (
             "record_latency_seconds",

@@ -54,6 +54,17 @@ pub(super) fn quality(page: &mut Page, report: &RunReport) {
             number::duration(latency.mean),
         )));
     }
+    reloads(page, report);
+}
+
+/// What of the run the recording does not give.
+fn reloads(page: &mut Page, report: &RunReport) {
+    if report.reloads > 0 {
+        let times = number::things(report.reloads, "time");
+        page.line(Cell::dim(format!(
+            "settings were reloaded {times}: the recording gives all records but alerts"
+        )));
+    }
 }
 
 /// The finding that only a live run, and its recording, can exclude.

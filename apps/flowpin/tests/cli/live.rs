@@ -36,7 +36,7 @@ eval "$1"
 "#;
 
 /// Runs a script in a namespace of its own; none if the system does not let us.
-fn with_a_cable(script: &str, folder: &Path) -> Option<Output> {
+pub(crate) fn with_a_cable(script: &str, folder: &Path) -> Option<Output> {
     for rights in [&["--net"][..], &["--net", "--user", "--map-root-user"]] {
         let run = |script: &str, words: &[&str]| {
             let mut command = Command::new("unshare");
@@ -56,11 +56,11 @@ fn with_a_cable(script: &str, folder: &Path) -> Option<Output> {
     None
 }
 
-fn read(folder: &Path, name: &str) -> String {
+pub(crate) fn read(folder: &Path, name: &str) -> String {
     fs::read_to_string(folder.join(name)).unwrap()
 }
 
-fn json(folder: &Path, name: &str) -> Value {
+pub(crate) fn json(folder: &Path, name: &str) -> Value {
     serde_json::from_str(&read(folder, name)).unwrap()
 }
 
@@ -445,6 +445,7 @@ fn what_makes_no_sense_is_refused() {
             2,
             "add it to `--format`",
         ),
+        (&["-r", "x", "--shed"], 2, "`--shed` leaves work out"),
         (&["-i", "a/b"], 2, "is no interface"),
         (&["-i", "lo", "-s", "0"], 2, "must be more than 0"),
     ] {

@@ -16,15 +16,20 @@ mod profile;
 mod program;
 mod protocols;
 mod readme;
+mod recall;
 mod recordings;
+mod reload;
 mod rules;
 mod runs;
 #[cfg(all(feature = "s3", target_os = "linux"))]
 mod s3;
 mod safety;
+mod shed;
 #[cfg(target_os = "linux")]
 mod signals;
 mod slices;
+#[cfg(target_os = "linux")]
+mod soak;
 #[cfg(target_os = "linux")]
 mod stats;
 #[cfg(target_os = "linux")]

@@ -1,7 +1,9 @@
 //! The slow path of the input: fragments, refusals, tunnels, unusual headers.
 
 mod fragments;
+mod rules;
 
+use crate::exchange::Exchange;
 use crate::input::Lane;
 use crate::input::anomalies::{Anomalies, Oddity};
 use crate::input::tunnels::Tunnels;
@@ -9,7 +11,7 @@ use crate::recall::Parts;
 use core::net::IpAddr;
 use flowpin_counters::Losses;
 use flowpin_defrag::{Defragmenter, Inserted, Oddities};
-use flowpin_detect::{PacketEvents, Seen};
+use flowpin_detect::{Inbox, Seen};
 use flowpin_dispatch::{Dispatched, Dispatcher};
 use flowpin_output::{Formatter, RecordBatch};
 use flowpin_packet::{
@@ -21,6 +23,7 @@ use flowpin_wire::ip::{Ipv4Packet, option_flaws};
 
 pub(crate) use fragments::KeptApart;
 use fragments::{addresses, is_atomic};
+use rules::PacketRules;
 
 /// The part of the input stage that frames off the fast path need.
 pub(crate) struct SlowPath {
@@ -29,7 +32,7 @@ pub(crate) struct SlowPath {
     pub(crate) anomalies: Anomalies,
     pub(crate) tunnels: Tunnels,
     /// Rules on refused and odd packets.
-    pub(crate) rules: Option<Box<PacketEvents>>,
+    rules: Option<Box<PacketRules>>,
     /// Is told which packets are parts of others, for a conditional recording.
     pub(crate) parts: Option<Box<Parts>>,
     pub(crate) formatter: Formatter,
@@ -67,6 +70,11 @@ impl SlowPath {
             datagrams_refused: 0,
             datagram: Vec::new(),
         }
+    }
+
+    /// Compares rules with refused and odd packets, and puts what they alert of into the inbox.
+    pub(crate) fn examine(&mut self, rules: &Exchange, inbox: Inbox) {
+        self.rules = Some(Box::new(PacketRules::new(rules, inbox)));
     }
 
     /// Handles a frame that the fast path refused.
@@ -155,7 +163,7 @@ impl SlowPath {
         let mut losses = self.losses;
         losses.add(&self.defragmenter.stats().losses);
         if let Some(rules) = &self.rules {
-            losses.add(rules.losses());
+            losses.add(&rules.losses());
         }
         losses
     }
@@ -163,6 +171,9 @@ impl SlowPath {
     /// The stage's own records up to the last packet.
     pub(crate) fn tick(&mut self, tick: Tick) -> RecordBatch {
         self.defragmenter.expire(tick.time);
+        if let Some(rules) = &mut self.rules {
+            rules.exchange();
+        }
         self.formatter.take_batch_up_to(RecordKey {
             time: tick.time,
             number: tick.number,
@@ -206,13 +217,13 @@ impl SlowPath {
     }
 
     fn report(&mut self, what: Malformed, arrival: Arrival, addresses: Option<(IpAddr, IpAddr)>) {
-        if let Some(rules) = &mut self.rules {
+        if let Some(events) = self.rules.as_mut().and_then(|rules| rules.events.as_mut()) {
             let seen = Seen {
                 number: arrival.number,
                 time: arrival.time,
                 stream_time: arrival.stream_time,
             };
-            rules.packet(what, addresses, &seen);
+            events.packet(what, addresses, &seen);
         }
         let oddity = Oddity {
             what,

@@ -20,7 +20,7 @@ mod verdict;
 mod view;
 
 pub(crate) use identity::{Identity, Phase, again};
-pub(crate) use rules::IdentifyRules;
+pub(crate) use rules::{IdentifyRules, database, left_out};
 pub use view::CandidatesView;
 
 use flowpin_counters::{Loss, Losses};

@@ -1,6 +1,7 @@
 //! The rules of a run, which all workers share: compiled once, before the first packet.
 
 use super::patterns;
+use crate::exchange::Exchange;
 use crate::output::messages;
 use crate::run::stage_options;
 use crate::worker::parse::registry;
@@ -22,8 +23,8 @@ pub(crate) struct IdentifyRules {
     pub(crate) refused: Vec<String>,
     /// The set-up of the parsers.
     pub(crate) parsers: Arc<ParserSetup>,
-    /// The signature rules.
-    pub(crate) detect: Option<Arc<Database>>,
+    /// The signature rules, and those that replace them.
+    pub(crate) detect: Option<Exchange>,
 }
 
 impl IdentifyRules {
@@ -36,12 +37,7 @@ impl IdentifyRules {
         messages::check(plan)?;
         let mut parsers = stage_options::parsers(plan);
         registry::prepare(&mut parsers)?;
-        let payload_bytes = plan.rules.payload_bytes;
-        let prepare = |set| {
-            let database = Database::new(Arc::clone(set)).with_payload(payload_bytes);
-            Arc::new(database.with_costs(plan.rules.costs.clone()))
-        };
-        let detect = plan.rules.loaded.as_ref().map(prepare);
+        let detect = database(plan).map(|database| Exchange::new(Arc::new(database)));
         let plan = &plan.identify;
         if !plan.enabled {
             return Ok(None);
@@ -83,15 +79,28 @@ impl IdentifyRules {
         for refused in &self.refused {
             to.note(&format!("pattern left out: {refused}"));
         }
-        let Some(database) = &self.detect else { return };
-        for (number, why) in database.refused() {
-            if let Some(rule) = database.set().rules.get(*number) {
-                let (place, sid) = (&rule.place, rule.sid);
-                let at = format!("{}:{}", place.file, place.line);
-                to.note(&format!("rule left out: {at}: sid {sid}: {why}"));
-            }
+        if let Some(rules) = &self.detect {
+            left_out(&rules.current()).for_each(|line| to.note(&line));
         }
     }
+}
+
+/// The rules of a plan, prepared.
+pub(crate) fn database(plan: &Plan) -> Option<Database> {
+    let rules = &plan.rules;
+    let database = Database::new(Arc::clone(rules.loaded.as_ref()?));
+    let database = database.with_payload(rules.payload_bytes);
+    Some(database.with_costs(rules.costs.clone()))
+}
+
+/// A line for each rule that cannot be evaluated.
+pub(crate) fn left_out(database: &Database) -> impl Iterator<Item = String> {
+    database.refused().iter().filter_map(|(number, why)| {
+        let rule = database.set().rules.get(*number)?;
+        let (place, sid) = (&rule.place, rule.sid);
+        let at = format!("{}:{}", place.file, place.line);
+        Some(format!("rule left out: {at}: sid {sid}: {why}"))
+    })
 }
 
 /// Adds the expressions that grammars have for the first bytes of their protocols.

@@ -53,6 +53,9 @@ impl<S: RecordSink> Connection<'_, S> {
         let Some(kind) = parse.kind(protocol, speaks, names.is_built_in(protocol)) else {
             return;
         };
+        if parse.sheds(self.state.identity.shard) {
+            return;
+        }
         let request = BindRequest {
             kind,
             connection: self.handle,

@@ -28,6 +28,7 @@ pub(super) use events::{Feed, Occasion};
 pub(super) use state::CONNECTION_BYTES;
 pub use view::{InspectView, Unread};
 
+use crate::exchange::Exchange;
 use crate::run::stage_options;
 use crate::worker::context::Context;
 use crate::worker::identify::IdentifyRules;
@@ -36,8 +37,9 @@ use crate::worker::parse::{Parse, ParseStats};
 use crate::worker::rules::Rules;
 use connection::Connection;
 use events::{QUEUE_LEN, Queued};
+use flowpin_capture::{Shedding, Work};
 use flowpin_config::Plan;
-use flowpin_counters::Losses;
+use flowpin_counters::{Loss, Losses};
 use flowpin_flow::{Sighting, Table};
 use flowpin_memory::{Budget, Bytes, Pool, Slab};
 use flowpin_output::FileError;
@@ -45,7 +47,6 @@ use flowpin_packet::{PacketKind, PacketMeta, Shard};
 use flowpin_record::{ConnRecord, RecordSink};
 use state::State;
 use std::io;
-use std::sync::Arc;
 
 /// The connections of one worker, and the consumers of their bytes.
 #[derive(Debug)]
@@ -57,6 +58,10 @@ pub(super) struct Inspect {
     rules: Option<Rules>,
     /// The memory of the worker's shards, with that of bodies.
     budget: Budget,
+    /// Which connections are not looked at under overload, if any may be.
+    shedding: Option<Shedding>,
+    /// Connections that were not.
+    shed_connections: u64,
 }
 
 /// A shard's memory while a connection ends: what others have left of it.
@@ -86,15 +91,17 @@ impl Inspect {
             states: Slab::with_capacity(table.capacity())?,
             queue: Vec::with_capacity(QUEUE_LEN),
             identify: Identify::new(budget, known, stage_options::searches(plan))?,
-            parse: Parse::new(plan, &setup, known.detect.as_ref(), table.capacity())?,
+            parse: {
+                let rules = known.detect.as_ref().map(Exchange::current);
+                Parse::new(plan, &setup, rules.as_ref(), table.capacity())?
+            },
             rules: match &known.detect {
-                Some(database) => {
-                    let database = Arc::clone(database);
-                    Some(Rules::new(database, budget, table.capacity())?)
-                }
+                Some(rules) => Some(Rules::new(rules, budget, table.capacity())?),
                 None => None,
             },
             budget: budget.clone(),
+            shedding: None,
+            shed_connections: 0,
         })
     }
 
@@ -137,6 +144,24 @@ impl Inspect {
         }
     }
 
+    /// Takes rules that replace those at hand: the number of their first, if there are any. While
+    /// no event waits.
+    pub(super) fn exchange_rules(&mut self) -> Option<u32> {
+        let database = self.rules.as_mut()?.exchange()?;
+        if let Some(tap) = self.parse.as_mut().and_then(Parse::tap) {
+            tap.exchange(database.clone());
+        }
+        Some(database.first_number())
+    }
+
+    /// From here on work is shed under overload.
+    pub(super) fn shed(&mut self, shedding: &Shedding) {
+        self.shedding = Some(shedding.clone());
+        if let Some(parse) = &mut self.parse {
+            parse.shed(shedding);
+        }
+    }
+
     /// Whether there are rules.
     pub(super) const fn has_rules(&self) -> bool {
         self.rules.is_some()
@@ -154,12 +179,16 @@ impl Inspect {
 
     /// A connection's first packet.
     pub(super) fn begin(&mut self, sighting: &Sighting<'_>) {
+        let shard = sighting.meta.shard();
+        let shedding = self.shedding.as_ref();
+        let is_shed = shedding.is_some_and(|one| one.sheds(Work::Connections, shard.0));
+        self.shed_connections += u64::from(is_shed);
         let phase = match sighting.meta.kind {
-            PacketKind::Tcp | PacketKind::Udp | PacketKind::Sctp => Phase::Searching,
+            PacketKind::Tcp | PacketKind::Udp | PacketKind::Sctp if !is_shed => Phase::Searching,
             _ => Phase::Done,
         };
         if let Some(rules) = &mut self.rules {
-            rules.begin(sighting.handle, sighting.meta.shard());
+            rules.begin(sighting.handle, shard, is_shed);
         }
         while self.states.high_water() <= sighting.handle {
             if self
@@ -171,7 +200,7 @@ impl Inspect {
             }
         }
         if let Some(state) = self.states.get_mut(sighting.handle) {
-            *state = State::new(phase, sighting.meta.shard());
+            *state = State::new(phase, shard);
         }
     }
 
@@ -267,6 +296,7 @@ impl Inspect {
 
     pub(super) fn losses(&self) -> Losses {
         let mut losses = self.identify.losses;
+        losses.count(Loss::ShedConnections, self.shed_connections);
         if let Some(parse) = &self.parse {
             losses.add(&parse.losses());
         }

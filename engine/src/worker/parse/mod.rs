@@ -19,12 +19,14 @@ mod numbering;
 mod outlet;
 mod places;
 pub(crate) mod registry;
+mod shed;
 mod view;
 
 pub(super) use bound::{ANYWHERE, BindRequest, Binding};
 
 use crate::worker::context::Context;
 use bound::{BOUND_BYTES, Bindings, side};
+use flowpin_capture::Shedding;
 use flowpin_config::Plan;
 use flowpin_counters::Losses;
 use flowpin_detect::{Database, Tap};
@@ -39,6 +41,7 @@ use numbering::Numbering;
 use outlet::Ledger;
 use places::{Known, Names};
 use registry::{Handle, Kind, Parsers, call};
+use shed::Shed;
 use std::io;
 use std::sync::Arc;
 
@@ -94,6 +97,16 @@ impl Parse {
                 rules.map(|rules| Tap::new(Arc::clone(rules))),
             ),
         }))
+    }
+
+    /// From here on work is shed under overload.
+    pub(super) fn shed(&mut self, shedding: &Shedding) {
+        self.ledger.shed = Some(Shed::new(shedding));
+    }
+
+    /// Whether a connection of this shard gets no parser now; counts it then.
+    pub(super) fn sheds(&mut self, shard: Shard) -> bool {
+        self.ledger.sheds_parsing(shard)
     }
 
     /// What parsers have said, where rules read it.

@@ -3,6 +3,7 @@
 use super::ParseStats;
 use super::numbering::Numbering;
 use super::places::Places;
+use super::shed::Shed;
 use crate::worker::context::{Cause, Context};
 use crate::worker::limit::{Keys, Limit};
 use flowpin_counters::{Loss, Losses};
@@ -36,6 +37,8 @@ pub(super) struct Ledger {
     pub(super) files: Option<ExtractedFiles>,
     /// What rules read, where there are any.
     pub(super) tap: Option<Tap>,
+    /// What is left out under overload, if anything may be.
+    pub(super) shed: Option<Shed>,
 }
 
 impl Ledger {
@@ -54,11 +57,24 @@ impl Ledger {
             has_proved: false,
             files,
             tap,
+            shed: None,
         }
     }
 }
 
 impl Ledger {
+    /// Whether a connection of this shard gets no parser now; counts it then.
+    pub(super) fn sheds_parsing(&mut self, shard: Shard) -> bool {
+        let sheds = self
+            .shed
+            .as_ref()
+            .is_some_and(|shed| shed.sheds_parsing(shard));
+        if sheds {
+            self.losses.count(Loss::ShedParsing, 1);
+        }
+        sheds
+    }
+
     fn key(&mut self, cause: &Cause) -> RecordKey {
         let keys = match (cause.is_end, cause.is_time_out) {
             (false, _) => &mut self.packets,
@@ -219,6 +235,12 @@ impl<S: RecordSink> MessageSink for Outlet<'_, '_, S> {
     }
 
     fn file(&mut self, part: FilePart<'_>) {
+        if let Some(shed) = &mut self.ledger.shed
+            && let Some(place) = self.places.get(self.context)
+            && shed.sheds_body(self.shard, place.uid, part, &mut self.ledger.losses)
+        {
+            return;
+        }
         // Rules examine bodies whole.
         let (_, nth) = file_of_part(part.number());
         if let Some(tap) = self.ledger.tap.as_mut().filter(|_| nth == 0) {

@@ -29,6 +29,7 @@ use crate::worker::identify::IdentifyRules;
 use crate::worker::inspect::{self, FastPath, Feed, Inspect, Occasion};
 use anomalies::Anomalies;
 pub(in crate::worker) use anomalies::reason;
+use flowpin_capture::Shedding;
 use flowpin_config::Plan;
 use flowpin_counters::Losses;
 use flowpin_flow::{Event, FlowObserver, Sighting, Table};
@@ -54,9 +55,20 @@ pub(crate) trait Stages: FlowObserver {
         let _ = packets;
     }
 
+    /// From here on work is shed under overload.
+    fn shed(&mut self, shedding: &Shedding) {
+        let _ = shedding;
+    }
+
     /// The recording is told of all packets up to this one.
     fn tell_recall(&mut self, number: u64) {
         let _ = number;
+    }
+
+    /// Takes signature rules that replace those at hand: the number of their first, if there are
+    /// any.
+    fn exchange_rules(&mut self) -> Option<u32> {
+        None
     }
 
     /// No packet will come any more: the scan detector's last.
@@ -179,10 +191,20 @@ impl Stages for AllStages {
         self.recall = Some(Box::new(packets));
     }
 
+    fn shed(&mut self, shedding: &Shedding) {
+        if let Some(inspect) = &mut self.inspect {
+            inspect.shed(shedding);
+        }
+    }
+
     fn tell_recall(&mut self, number: u64) {
         if let Some(packets) = &mut self.recall {
             packets.tick(number);
         }
+    }
+
+    fn exchange_rules(&mut self) -> Option<u32> {
+        self.inspect.as_mut()?.exchange_rules()
     }
 
     fn last_tick(&mut self) -> Option<Summary> {

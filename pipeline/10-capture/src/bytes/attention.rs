@@ -1,5 +1,6 @@
 //! How those outside and a source that waits for bytes hear of each other.
 
+use crate::live::{LiveFilter, Shedding};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
@@ -15,6 +16,10 @@ pub struct Attention {
     /// Counted up: [`Source::fill`](crate::Source::fill) is to return soon, if need be with a
     /// piece in which there is nothing. No frame is lost by that, and pieces are cut as ever.
     pub calls: Arc<AtomicU32>,
+    /// Another filter for open interfaces.
+    pub filter: LiveFilter,
+    /// Which work is shed under overload.
+    pub shedding: Shedding,
     /// Hears at once what happens to interfaces.
     tell: Option<Tell>,
 }
@@ -34,7 +39,20 @@ impl Attention {
         Self {
             stop,
             calls,
+            filter: LiveFilter::default(),
+            shedding: Shedding::default(),
             tell: None,
+        }
+    }
+
+    /// With another filter for open interfaces, which is asked for elsewhere, and with who sheds
+    /// work.
+    #[must_use]
+    pub fn sharing(self, filter: LiveFilter, shedding: Shedding) -> Self {
+        Self {
+            filter,
+            shedding,
+            ..self
         }
     }
 

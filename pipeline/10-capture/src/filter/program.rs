@@ -4,7 +4,7 @@
 //! reject it. Programs are checked once, when they are taken over from libpcap.
 
 /// A filter program, checked: all jumps land inside, the last instruction returns.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Program {
     instructions: Box<[Instruction]>,
 }

@@ -19,10 +19,14 @@ mod pace;
 mod packed;
 mod port;
 mod recorder;
+mod refilter;
+mod shed;
 
 pub use chosen::ChosenPackets;
 pub(crate) use recorder::Recorder;
 pub use recorder::{Cut, MakeFile, NextFiles};
+pub use refilter::LiveFilter;
+pub use shed::{Shedding, Work};
 
 use crate::bytes::Attention;
 use crate::error::CaptureError;
@@ -34,6 +38,7 @@ use order::Due;
 use pace::{Pace, Turn};
 use port::Port;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use shed::Shedder;
 use std::io;
 use std::time::{Duration, Instant};
 
@@ -52,6 +57,8 @@ pub struct LiveOptions {
     pub ring_bytes: u64,
     /// How long a packet may wait for others.
     pub latency: Duration,
+    /// Whether work is shed under overload.
+    pub shed: bool,
 }
 
 impl From<&Plan> for LiveOptions {
@@ -64,6 +71,7 @@ impl From<&Plan> for LiveOptions {
             promiscuous: live.promiscuous,
             ring_bytes: live.ring_bytes,
             latency: Duration::from_nanos(live.latency_ns),
+            shed: live.shed,
         }
     }
 }
@@ -77,6 +85,8 @@ pub(crate) struct Live {
     answered: u32,
     blocks: Blocks,
     pace: Pace,
+    /// Decides which work is shed, if any may be.
+    shedder: Option<Shedder>,
     /// Packets of several interfaces wait so long for earlier ones of the others.
     slack: Duration,
     /// Since when the run is to stop, by both clocks: that of packets may be set meanwhile.
@@ -102,6 +112,8 @@ impl Live {
             port.look_at_link(attention);
             blocks.interface(port.name(), port.link_number(), options.snap_len);
         }
+        let links = ports.iter().map(Port::link_number);
+        attention.filter.open(links.collect());
         let block_time = Duration::from_millis(port::block_ms(options.latency).into());
         Ok(Self {
             ports,
@@ -109,6 +121,8 @@ impl Live {
             answered: attention.calls(),
             blocks,
             pace: Pace::new(options.latency),
+            shedder: (options.shed)
+                .then(|| Shedder::new(attention.shedding.clone(), Instant::now())),
             // A block is handed over up to its time after its first packet, and by then the next
             // one may have begun.
             slack: block_time * 2 + Duration::from_millis(1),
@@ -131,6 +145,8 @@ impl Live {
     /// interface is left.
     pub(crate) fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         self.pace.begin();
+        self.attention.filter.apply(&mut self.ports);
+        self.shed();
         // Not only while nothing comes: more may come, without end, than can be read.
         if self.attention.is_stopped() && self.stopping.is_none() {
             self.stopping = Some((Timestamp::now(), Instant::now()));
@@ -152,6 +168,15 @@ impl Live {
                 return Ok(0);
             }
             self.wait()?;
+        }
+    }
+
+    /// Decides which work is shed from here on.
+    fn shed(&mut self) {
+        if let Some(shedder) = &mut self.shedder {
+            let filled = self.ports.iter().map(Port::quarters_filled);
+            let line = shedder.look(filled.max().unwrap_or(0), Instant::now());
+            line.into_iter().for_each(|line| self.attention.tell(line));
         }
     }
 
@@ -190,6 +215,7 @@ impl Live {
         if self.attention.is_stopped() && self.stopping.is_none() {
             self.stopping = Some((Timestamp::now(), Instant::now()));
         }
+        self.attention.filter.apply(&mut self.ports);
         if let Some((end, since)) = self.stopping {
             let all_seen = since.elapsed() > self.slack;
             if all_seen || self.ports.iter().all(|port| port.is_done) {

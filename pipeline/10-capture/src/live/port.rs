@@ -6,6 +6,7 @@ use crate::bytes::Attention;
 use crate::error::CaptureError;
 use crate::filter::{Program, compile};
 use flowpin_config::Interface;
+use flowpin_packet::Timestamp;
 use flowpin_socket::{INSTRUCTIONS_MAX, Instruction, Packet, Ring, RingOptions, RingStats};
 use std::time::Duration;
 
@@ -14,8 +15,10 @@ use std::time::Duration;
 pub(super) struct Port {
     ring: Ring,
     name: String,
-    /// What the kernel cannot filter.
-    filter: Option<Program>,
+    filter: PortFilter,
+    /// Until when packets came that have passed the kernel's part of the filter before, and what it
+    /// left to us; while some of them may wait.
+    before: Option<(Timestamp, Option<Program>)>,
     /// The packet to be taken next passes it.
     has_passed: bool,
     frame: Vec<u8>,
@@ -41,22 +44,16 @@ impl Port {
             ring_bytes: options.ring_bytes,
             timeout_ms: block_ms(options.latency),
         };
-        let mut filter = None;
+        let mut filter = PortFilter::default();
         let ring = Ring::open(&ring, |link| {
-            if options.filter.is_empty() {
-                return Ok(Vec::new());
-            }
-            let program = compile(&options.filter, link.number())?;
-            if is_for_kernel(&options.filter, &program) {
-                return Ok(program.instructions().map(of_program).collect());
-            }
-            filter = Some(program);
-            Ok::<_, CaptureError>(Vec::new())
+            filter = PortFilter::of(&options.filter, link.number())?;
+            Ok::<_, CaptureError>(filter.kernel.clone())
         })?;
         Ok(Self {
             ring,
             name: interface.to_string(),
             filter,
+            before: None,
             has_passed: false,
             frame: Vec::new(),
             stats: RingStats::default(),
@@ -82,7 +79,7 @@ impl Port {
     /// The next packet that passes, if there is one now; the same until [`Port::take`].
     #[inline]
     pub(super) fn head(&mut self) -> Option<Packet<'_>> {
-        if self.filter.is_some() && !self.has_passed {
+        if (self.filter.own.is_some() || self.before.is_some()) && !self.has_passed {
             self.skip_refused();
         }
         self.ring.head()
@@ -97,10 +94,18 @@ impl Port {
 
     /// Takes packets that the filter refuses.
     fn skip_refused(&mut self) {
-        let Some(filter) = &self.filter else {
-            return;
-        };
         while let Some(packet) = self.ring.head() {
+            if (self.before.as_ref()).is_some_and(|(until, _)| packet.time > *until) {
+                self.before = None;
+            }
+            let filter = match &self.before {
+                Some((_, filter)) => filter,
+                None => &self.filter.own,
+            };
+            let Some(filter) = filter else {
+                self.has_passed = true;
+                return;
+            };
             // As it will be written: with its tag.
             let (addresses, rest) = packet.bytes.split_at(packet.bytes.len().min(12));
             self.frame.clear();
@@ -114,6 +119,26 @@ impl Port {
             }
             self.ring.take();
         }
+    }
+
+    /// Packets that come from here on must pass another filter. Those that wait have to pass the one
+    /// before.
+    ///
+    /// # Errors
+    /// The kernel refuses it; the one before stays.
+    pub(super) fn refilter(&mut self, filter: PortFilter) -> Result<PortFilter, CaptureError> {
+        self.ring.refilter(&filter.kernel)?;
+        let before = core::mem::replace(&mut self.filter, filter);
+        // What it left to us, it has left of all that waits.
+        if before.own.is_some() || self.filter.own.is_some() {
+            self.before = Some((Timestamp::now(), before.own.clone()));
+        }
+        Ok(before)
+    }
+
+    /// How many quarters of its ring wait to be read.
+    pub(super) fn quarters_filled(&self) -> usize {
+        self.ring.quarters_filled()
     }
 
     /// What became of its packets so far.
@@ -140,6 +165,34 @@ impl Port {
     /// What happened to it, for the summary.
     pub(super) fn note(&self) -> Option<String> {
         self.link.note(&self.name)
+    }
+}
+
+/// A filter for the frames of one link: what the kernel does of it, and what it leaves to us.
+#[derive(Clone, Debug, Default)]
+pub(super) struct PortFilter {
+    /// Empty: all pass.
+    kernel: Vec<Instruction>,
+    own: Option<Program>,
+}
+
+impl PortFilter {
+    /// Of an expression; empty for none.
+    ///
+    /// # Errors
+    /// It does not compile.
+    pub(super) fn of(expression: &str, link_number: u16) -> Result<Self, CaptureError> {
+        let mut filter = Self::default();
+        if expression.is_empty() {
+            return Ok(filter);
+        }
+        let program = compile(expression, link_number)?;
+        if is_for_kernel(expression, &program) {
+            filter.kernel = program.instructions().map(of_program).collect();
+        } else {
+            filter.own = Some(program);
+        }
+        Ok(filter)
     }
 }
 

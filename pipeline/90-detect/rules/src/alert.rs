@@ -175,13 +175,24 @@ pub(crate) struct Candidate {
 
 /// What a worker hands over: rules that fit, in no order.
 #[derive(Debug, Default)]
-pub struct AlertNews(pub(crate) Vec<Candidate>);
+pub struct AlertNews {
+    pub(crate) candidates: Vec<Candidate>,
+    /// Rules with lower numbers fit nothing any more that comes later.
+    pub(crate) since: Option<u32>,
+}
 
 /// The side on the workers.
 #[derive(Debug, Default)]
 pub struct AlertObserver {
     news: AlertNews,
     bytes: usize,
+}
+
+impl AlertObserver {
+    /// The worker has other rules from here on, of which this is the first number.
+    pub fn exchanged(&mut self, first_number: u32) {
+        self.news.since = Some(first_number);
+    }
 }
 
 impl Observer for AlertObserver {
@@ -195,7 +206,7 @@ impl Observer for AlertObserver {
         let uses = alert.sets.into_iter().flat_map(|sets| sets.iter());
         let values: usize = uses.flat_map(|one| &one.values).map(Vec::len).sum();
         self.bytes += size_of::<Candidate>() + texts + payload + values;
-        self.news.0.push(Candidate {
+        self.news.candidates.push(Candidate {
             key,
             place,
             rule: alert.rule,
@@ -214,10 +225,10 @@ impl Observer for AlertObserver {
     fn tick(&mut self, _: Timestamp) -> Option<AlertNews> {
         self.bytes = 0;
         let news = core::mem::take(&mut self.news);
-        (!news.0.is_empty()).then_some(news)
+        (!news.candidates.is_empty() || news.since.is_some()).then_some(news)
     }
 
     fn finish(self, _: Timestamp) -> Option<AlertNews> {
-        (!self.news.0.is_empty()).then_some(self.news)
+        (!self.news.candidates.is_empty()).then_some(self.news)
     }
 }

@@ -1,7 +1,7 @@
 //! Which alerts become records: decided in the order of keys.
 
 use crate::alert::{ALERT, AlertNews, Candidate, values};
-use crate::connection::Inbox;
+use crate::connection::{Inbox, Waiting};
 use crate::count::{Hosts, Of};
 use crate::written::WrittenSets;
 use core::net::IpAddr;
@@ -15,31 +15,78 @@ use std::sync::Arc;
 /// The side in the output stage.
 #[derive(Debug)]
 pub struct AlertDecider {
-    set: Arc<RuleSet>,
+    /// The rules; while others replace them, those before, too: earlier ones first, at least one.
+    generations: Vec<Generation>,
+    /// By worker: the number of the first rule that may still fit something.
+    since: Vec<u32>,
     /// Waits until no worker can deliver anything before it.
     waiting: BTreeMap<RecordKey, Candidate>,
-    /// Alerts of packets that belong to no connection.
+    /// Alerts of packets that belong to no connection, and rules that replace others.
     inbox: Inbox,
+    /// Of rules that were replaced: their alerts, and what did not fit.
+    past: Past,
+}
+
+/// Rules, and what hosts remember for them.
+#[derive(Debug)]
+struct Generation {
+    /// The number of their first.
+    first: u32,
+    set: Arc<RuleSet>,
     hosts: Hosts,
     sets: WrittenSets,
+    /// Alerts, by place in the set.
     counts: BTreeMap<u32, u64>,
 }
 
+/// What is left of rules that were replaced.
+#[derive(Debug, Default)]
+struct Past {
+    /// By generator and number of the rule.
+    counted: BTreeMap<(u32, u32), Counted>,
+    losses: Losses,
+}
+
 impl AlertDecider {
-    pub(crate) fn new(set: Arc<RuleSet>) -> Self {
+    pub(crate) fn new(set: Arc<RuleSet>, workers: usize) -> Self {
         Self {
+            generations: vec![Generation::new(0, set)],
+            since: vec![0; workers],
             waiting: BTreeMap::new(),
             inbox: Inbox::default(),
-            hosts: Hosts::default(),
-            sets: WrittenSets::new(set.written.clone()),
-            counts: BTreeMap::new(),
-            set,
+            past: Past::default(),
+        }
+    }
+
+    /// Forgets rules that can fit nothing any more.
+    #[cold]
+    fn retire(&mut self, of_packets: u32) {
+        let waiting = self.waiting.values().map(|one| one.rule);
+        let since = self.since.iter().copied().chain(waiting).min();
+        let since = since.unwrap_or(of_packets).min(of_packets);
+        let last = self.generations.len().saturating_sub(1);
+        let next = self.generations.iter().skip(1);
+        let over = next.take_while(|one| one.first <= since).count().min(last);
+        for one in self.generations.drain(..over) {
+            self.past.add(one);
         }
     }
 
     /// Where the input stage puts alerts of packets that belong to no connection.
     pub fn inbox(&self) -> Inbox {
         self.inbox.clone()
+    }
+}
+
+impl Generation {
+    fn new(first: u32, set: Arc<RuleSet>) -> Self {
+        Self {
+            first,
+            hosts: Hosts::default(),
+            sets: WrittenSets::new(set.written.clone()),
+            counts: BTreeMap::new(),
+            set,
+        }
     }
 
     /// Whether a rule that fits becomes a record; what it changes of hosts is changed.
@@ -102,38 +149,21 @@ impl AlertDecider {
     }
 }
 
-impl Decider for AlertDecider {
-    type News = AlertNews;
-    type Findings = AlertCounts;
-    const EMITS: bool = true;
-
-    fn add(&mut self, _: usize, news: AlertNews) {
-        let keyed = news.0.into_iter().map(|one| (one.key, one));
-        self.waiting.extend(keyed);
-    }
-
-    fn decide(&mut self, delivered: RecordKey, out: &mut impl Emit) -> RecordKey {
-        let set = Arc::clone(&self.set);
-        let of_packets = self.inbox.take().into_iter();
-        self.waiting.extend(of_packets.map(|one| (one.key, one)));
-        while let Some(entry) = self.waiting.first_entry() {
-            if *entry.key() > delivered {
-                break;
-            }
-            let candidate = entry.remove();
-            let Some(rule) = set.rules.get(candidate.rule as usize) else {
-                continue;
-            };
-            if self.is_written(rule, &candidate) {
-                *self.counts.entry(candidate.rule).or_default() += 1;
-                values(rule, &candidate, |values| {
-                    out.message(candidate.key, &candidate.place, &ALERT, values);
-                });
-            }
+impl Past {
+    fn add(&mut self, of: Generation) {
+        self.losses.add(&of.losses());
+        for one in of.counted() {
+            let known = self.counted.entry((one.gid, one.sid));
+            let known = known.or_insert_with(|| Counted {
+                alerts: 0,
+                ..one.clone()
+            });
+            known.alerts += one.alerts;
         }
-        delivered
     }
+}
 
+impl Generation {
     fn losses(&self) -> Losses {
         let mut losses = Losses::default();
         losses.count(Loss::RuleHosts, self.hosts.left_out);
@@ -141,10 +171,10 @@ impl Decider for AlertDecider {
         losses
     }
 
-    fn take_findings(&mut self) -> AlertCounts {
-        let counts = core::mem::take(&mut self.counts);
-        let rules = counts.into_iter().filter_map(|(number, alerts)| {
-            let rule = self.set.rules.get(number as usize)?;
+    /// Its rules that have alerted.
+    fn counted(&self) -> impl Iterator<Item = Counted> {
+        self.counts.iter().filter_map(|(&place, &alerts)| {
+            let rule = self.set.rules.get(place as usize)?;
             Some(Counted {
                 gid: rule.gid,
                 sid: rule.sid,
@@ -152,11 +182,76 @@ impl Decider for AlertDecider {
                 priority: rule.priority,
                 alerts,
             })
-        });
-        let mut rules: Vec<Counted> = rules.collect();
+        })
+    }
+}
+
+impl Decider for AlertDecider {
+    type News = AlertNews;
+    type Findings = AlertCounts;
+    const EMITS: bool = true;
+
+    fn add(&mut self, worker: usize, news: AlertNews) {
+        let keyed = news.candidates.into_iter().map(|one| (one.key, one));
+        self.waiting.extend(keyed);
+        if let (Some(known), Some(since)) = (self.since.get_mut(worker), news.since) {
+            *known = since;
+        }
+    }
+
+    fn decide(&mut self, delivered: RecordKey, out: &mut impl Emit) -> RecordKey {
+        let Waiting {
+            candidates,
+            sets,
+            since,
+        } = self.inbox.take();
+        let replacing = sets.into_iter();
+        self.generations
+            .extend(replacing.map(|(first, set)| Generation::new(first, set)));
+        let keyed = candidates.into_iter().map(|one| (one.key, one));
+        self.waiting.extend(keyed);
+        while let Some(entry) = self.waiting.first_entry() {
+            if *entry.key() > delivered {
+                break;
+            }
+            let candidate = entry.remove();
+            let mut generations = self.generations.iter_mut().rev();
+            let Some(of) = generations.find(|one| one.first <= candidate.rule) else {
+                continue;
+            };
+            let (set, place) = (Arc::clone(&of.set), candidate.rule - of.first);
+            let Some(rule) = set.rules.get(place as usize) else {
+                continue;
+            };
+            if of.is_written(rule, &candidate) {
+                *of.counts.entry(place).or_default() += 1;
+                values(rule, &candidate, |values| {
+                    out.message(candidate.key, &candidate.place, &ALERT, values);
+                });
+            }
+        }
+        if self.generations.len() > 1 {
+            self.retire(since);
+        }
+        delivered
+    }
+
+    fn losses(&self) -> Losses {
+        let mut losses = self.past.losses;
+        let all = self.generations.iter().map(Generation::losses);
+        all.for_each(|one| losses.add(&one));
+        losses
+    }
+
+    fn take_findings(&mut self) -> AlertCounts {
+        let rules_loaded = self.generations.last().map_or(0, |one| one.set.rules.len());
+        let generations = core::mem::take(&mut self.generations);
+        generations.into_iter().for_each(|one| self.past.add(one));
+        let counted = core::mem::take(&mut self.past.counted);
+        let mut rules: Vec<Counted> = counted.into_values().collect();
         rules.sort_by_key(|one| (core::cmp::Reverse(one.alerts), one.gid, one.sid));
         AlertCounts {
-            rules_loaded: self.set.rules.len(),
+            rules_loaded,
             rules,
         }
     }

@@ -54,7 +54,7 @@ impl Aggregate for Alerts {
         Ok(AlertObserver::default())
     }
 
-    fn decider(plan: &Plan, _: usize) -> AlertDecider {
-        AlertDecider::new(plan.rules.loaded.clone().unwrap_or_default())
+    fn decider(plan: &Plan, workers: usize) -> AlertDecider {
+        AlertDecider::new(plan.rules.loaded.clone().unwrap_or_default(), workers)
     }
 }

@@ -80,6 +80,13 @@ impl Tap {
         }
     }
 
+    /// For the rules of another database from here on.
+    pub fn exchange(&mut self, database: Arc<Database>) {
+        self.clear();
+        self.columns.clear();
+        self.database = database;
+    }
+
     /// Whether nothing was said.
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()

@@ -14,6 +14,7 @@ pub(super) struct Run {
     bits_per_s: f64,
     packets_per_cpu_s: f64,
     peak_memory_bytes: u64,
+    reloads: u64,
 }
 
 #[derive(Serialize)]
@@ -49,6 +50,7 @@ pub(super) fn run(report: &RunReport) -> Run {
         bits_per_s: 8.0 * number::rate(report.frame_bytes, report.wall),
         packets_per_cpu_s: number::rate(report.packets, report.cpu),
         peak_memory_bytes: report.peak_memory_bytes,
+        reloads: report.reloads,
     }
 }
 

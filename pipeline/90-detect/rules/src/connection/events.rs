@@ -9,6 +9,7 @@ use core::net::IpAddr;
 use flowpin_counters::Losses;
 use flowpin_packet::{Layer, Malformed, Timestamp};
 use flowpin_record::{MessagePlace, NO_TRANSACTION, RecordEndpoint, RecordKey, ToolNames, Uid};
+use flowpin_rule::RuleSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 impl Detector {
@@ -44,17 +45,47 @@ impl Detector {
 /// They are there before any worker has handed over what came behind them: it has from the input
 /// stage, which has put them here before.
 #[derive(Clone, Debug, Default)]
-pub struct Inbox(Arc<Mutex<Vec<Candidate>>>);
+pub struct Inbox(Arc<Mutex<Waiting>>);
 
 impl Inbox {
-    pub(crate) fn take(&self) -> Vec<Candidate> {
-        core::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    pub(crate) fn take(&self) -> Waiting {
+        let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let since = waiting.since;
+        let left = Waiting {
+            since,
+            ..Waiting::default()
+        };
+        core::mem::replace(&mut waiting, left)
     }
 
     fn put(&self, all: impl Iterator<Item = Candidate>) {
         let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        waiting.extend(all);
+        waiting.candidates.extend(all);
     }
+
+    /// Rules that replace others: to be told before anything can fit them.
+    pub fn replace(&self, database: &Database) {
+        let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let set = Arc::clone(database.set());
+        waiting.sets.push((database.first_number(), set));
+    }
+
+    /// From here on only rules with these numbers, or later ones, fit packets that belong to no
+    /// connection.
+    pub fn exchanged(&self, first_number: u32) {
+        let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        waiting.since = first_number;
+    }
+}
+
+/// What the decider of alerts has not seen yet.
+#[derive(Debug, Default)]
+pub(crate) struct Waiting {
+    pub(crate) candidates: Vec<Candidate>,
+    /// Rules, and the number of the first of them.
+    pub(crate) sets: Vec<(u32, Arc<RuleSet>)>,
+    /// The number of the first rule that may still fit packets that belong to no connection.
+    pub(crate) since: u32,
 }
 
 /// Rules on packets that were refused, or that are odd: they belong to no connection.
@@ -123,6 +154,7 @@ impl PacketEvents {
             packet_number: Some(seen.number),
         };
         let last = &mut self.last;
+        let first = self.database.first_number();
         self.inbox.put(found.drain(..).map(|one| {
             let before = if last.0 == seen.number { last.1 } else { 0 };
             *last = (seen.number, before + 1);
@@ -133,7 +165,7 @@ impl PacketEvents {
                     ordinal: ORDINAL + before,
                 },
                 place,
-                rule: one.rule,
+                rule: one.rule + first,
                 to_server: one.to_server,
                 flow: None,
                 payload: None,

@@ -14,6 +14,7 @@ mod bodies;
 mod check;
 mod costs;
 mod events;
+mod exchange;
 mod fields;
 mod forms;
 mod headers;
@@ -23,6 +24,7 @@ mod occasion;
 mod packet;
 mod state;
 
+pub(crate) use events::Waiting;
 pub use events::{Inbox, PacketEvents, Seen};
 pub use packet::Packet;
 
@@ -116,6 +118,13 @@ impl Detector {
         }
         if let Some(connection) = self.connections.get_mut(handle) {
             *connection = Connection::new(shard.0);
+        }
+    }
+
+    /// Nothing of a connection is compared from here on.
+    pub fn pass(&mut self, handle: u32) {
+        if let Some(connection) = self.connections.get_mut(handle) {
+            connection.note(Connection::PASSED);
         }
     }
 

@@ -101,6 +101,14 @@ impl Hits {
 }
 
 impl Side {
+    /// Nothing of the stream is kept, and no rule has alerted: it goes on at `next`.
+    pub(crate) fn begin_at(&mut self, next: u64) {
+        *self = Self {
+            start: next,
+            ..Self::default()
+        };
+    }
+
     /// Notes that a rule alerts; whether it did not lately: up to this place.
     pub(crate) fn alerts(&mut self, rule: u32, start: u64, until: u64) -> bool {
         let known = self
@@ -185,6 +193,25 @@ impl Connection {
 
     pub(crate) const fn note(&mut self, what: u16) {
         self.seen |= what;
+    }
+
+    /// Names have other numbers, or none: then what was noted by them is forgotten.
+    pub(crate) fn rename(&mut self, number: impl Fn(u16) -> Option<u16>) {
+        let (bits, ints) = (self.bits, self.ints);
+        let bits = bits.iter().take(self.bit_count.into());
+        let ints = ints.iter().take(self.int_count.into());
+        (self.bit_count, self.int_count) = (0, 0);
+        let kept = self
+            .bits
+            .iter_mut()
+            .zip(bits.filter_map(|&bit| number(bit)));
+        for (place, bit) in kept {
+            (*place, self.bit_count) = (bit, self.bit_count + 1);
+        }
+        let ints = ints.filter_map(|&(name, value)| Some((number(name)?, value)));
+        for (place, int) in self.ints.iter_mut().zip(ints) {
+            (*place, self.int_count) = (int, self.int_count + 1);
+        }
     }
 
     pub(crate) const fn forget(&mut self, what: u16) {

@@ -67,6 +67,8 @@ pub struct Database {
     pub(crate) payload_bytes: usize,
     /// Who wants to know what evaluation costs.
     pub(crate) costs: Option<Arc<CostLedger>>,
+    /// What its first rule is called among all that the run has had.
+    first_number: u32,
 }
 
 /// TCP, UDP, ICMP, others.
@@ -172,6 +174,7 @@ impl Database {
             refused,
             payload_bytes: 0,
             costs: None,
+            first_number: 0,
             set,
         }
     }
@@ -188,6 +191,22 @@ impl Database {
     pub fn with_costs(mut self, costs: Option<Arc<CostLedger>>) -> Self {
         self.costs = costs;
         self
+    }
+
+    /// To replace `before`, whose rules' numbers stay theirs; none if there are none left.
+    #[must_use]
+    pub fn instead_of(mut self, before: &Self) -> Option<Self> {
+        let count = u32::try_from(before.set.rules.len()).ok()?;
+        self.first_number = before.first_number.checked_add(count)?;
+        let count = u32::try_from(self.set.rules.len()).ok()?;
+        self.first_number.checked_add(count)?;
+        Some(self)
+    }
+
+    /// What its first rule is called among all that the run has had: those that are replaced while
+    /// it goes on have numbers, too.
+    pub const fn first_number(&self) -> u32 {
+        self.first_number
     }
 
     /// The rules as they were read.

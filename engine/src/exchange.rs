@@ -1,0 +1,126 @@
+//! Rules that replace those of a run while it goes on.
+//!
+//! ```text
+//!  reload ──put──► Exchange ◄──next── each worker, and the input stage, at its next tick
+//! ```
+//!
+//! Nobody waits: who has work goes on with the rules that it has until the end of its piece. Those
+//! before are freed when the last one has let go of them.
+
+use flowpin_detect::Database;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The rules of a run, where all who have them look for others.
+#[derive(Clone, Debug)]
+pub(crate) struct Exchange(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    current: Mutex<Arc<Database>>,
+    /// How often they were replaced.
+    times: AtomicU32,
+    /// How many look.
+    watches: AtomicU32,
+    /// How many have those that are there now.
+    taken: AtomicU32,
+}
+
+impl Exchange {
+    /// For the rules that a run begins with.
+    pub(crate) fn new(database: Arc<Database>) -> Self {
+        Self(Arc::new(Shared {
+            current: Mutex::new(database),
+            times: AtomicU32::new(0),
+            watches: AtomicU32::new(0),
+            taken: AtomicU32::new(0),
+        }))
+    }
+
+    /// The rules that are there now.
+    pub(crate) fn current(&self) -> Arc<Database> {
+        let current = self.0.current.lock();
+        Arc::clone(&current.unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Replaces them.
+    pub(crate) fn put(&self, database: Arc<Database>) {
+        let shared = &*self.0;
+        let mut current = shared
+            .current
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        *current = database;
+        shared.taken.store(0, Ordering::Relaxed);
+        // Within the lock: who sees that there are others takes these, and counts as having them.
+        shared.times.fetch_add(1, Ordering::Release);
+    }
+
+    /// Whether all who look have the rules that are there now.
+    pub(crate) fn is_taken(&self) -> bool {
+        let shared = &*self.0;
+        // Relaxed: numbers that guard nothing else.
+        shared.taken.load(Ordering::Relaxed) >= shared.watches.load(Ordering::Relaxed)
+    }
+
+    /// Somebody who has the first rules, and looks for others.
+    pub(crate) fn watch(&self) -> Watch {
+        self.0.watches.fetch_add(1, Ordering::Relaxed);
+        Watch {
+            exchange: self.clone(),
+            seen: 0,
+        }
+    }
+}
+
+/// One who has the rules of a run.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    exchange: Exchange,
+    /// How often they were replaced by then.
+    seen: u32,
+}
+
+impl Watch {
+    /// The rules that have replaced those at hand, if any have.
+    // PERF: once a piece.
+    #[inline]
+    pub(crate) fn next(&mut self) -> Option<Arc<Database>> {
+        let shared = &*self.exchange.0;
+        if shared.times.load(Ordering::Relaxed) == self.seen {
+            return None;
+        }
+        let current = shared
+            .current
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        self.seen = shared.times.load(Ordering::Acquire);
+        shared.taken.fetch_add(1, Ordering::Relaxed);
+        Some(Arc::clone(&current))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Exchange;
+    use flowpin_detect::Database;
+    use std::sync::Arc;
+
+    /// Each takes what replaces its rules once; what was replaced meanwhile is skipped.
+    #[test]
+    fn each_takes_the_last_rules_once() {
+        let database = || Arc::new(Database::new(Arc::default()));
+        let exchange = Exchange::new(database());
+        let mut watches = [exchange.watch(), exchange.watch()];
+        assert!(watches.iter_mut().all(|one| one.next().is_none()));
+        exchange.put(database());
+        let last = database();
+        exchange.put(Arc::clone(&last));
+        assert!(!exchange.is_taken());
+        for watch in &mut watches {
+            assert!(watch.next().is_some_and(|one| Arc::ptr_eq(&one, &last)));
+            assert!(watch.next().is_none());
+        }
+        assert!(exchange.is_taken());
+    }
+}
