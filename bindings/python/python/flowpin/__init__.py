@@ -14,6 +14,7 @@ from typing import Any, TypeVar, overload
 
 from . import _native
 from ._errors import (
+    CapWarning,
     ConsumedError,
     DamagedCaptureWarning,
     FlowpinError,
@@ -40,6 +41,7 @@ from ._reader import Reader, Records
 from ._source import LINKTYPE_ETHERNET, Capture, Packet, Source, resolve
 
 __all__ = [
+    "CapWarning",
     "Capture",
     "CapturePacket",
     "ConsumedError",
