@@ -150,6 +150,9 @@ def analyse(
             raise OptionError(f"{name}: not with by='connection', as {_REFUSED[name]}", name)
     config = None if own["config"] is None else os.fspath(own["config"])
     given = words(options)
+    if given[1]:
+        text = "grammar: a compiled Grammar stays in its process; name its file, which all workers have"
+        raise OptionError(text, "grammar")
     context = spark.sparkContext
     parts = min(256, max(1, int(own["parts"] or context.defaultParallelism)))
     job = Job(given, config, opened, parts)
