@@ -12,6 +12,7 @@ use flowpin_engine::parts::{self, Deal, Division, Note, Part, PartNote, Share, W
 use flowpin_engine::{BatchSink, Clock, Control, Splitter, TimesSeen};
 use flowpin_packet::Timestamp;
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -68,8 +69,12 @@ type Surveyed = (
     bool,
     Vec<(String, String)>,
 );
-/// Packets and times, as they are handed on.
-pub(crate) type Bytes = Option<(String, Vec<u8>)>;
+/// A capture in memory: its name, its bytes.
+pub(crate) type Bytes = Option<(String, PyBackedBytes)>;
+
+fn owned(data: Bytes) -> parts::Bytes {
+    data.map(|(name, bytes)| (name, bytes.to_vec()))
+}
 
 /// Surveys a split; `clock`: that of the split before, and the time behind it.
 pub(crate) fn survey(
@@ -83,6 +88,7 @@ pub(crate) fn survey(
         Some((words, next)) => Some((of_words(py, &words)?, next.map(Timestamp))),
     };
     let (plan, names) = (&setting.plan, &setting.names);
+    let data = owned(data);
     let done = py.detach(|| parts::survey(plan, data, clock, &Control::default()));
     for feeder in &setting.feeders {
         feeder.call_method0(py, "check")?;
@@ -187,6 +193,7 @@ pub(crate) fn deal(
         clock: of_words(py, &clock)?,
         next: next.map(Timestamp),
     };
+    let data = owned(data);
     let feed = Feed::start(py, setting, move |plan, giver, control, progress, _| {
         progress.started();
         let mut give = |share: Share| {
@@ -223,7 +230,8 @@ pub(crate) fn part(
         };
         let stop = Arc::clone(&control.stop);
         let shares = Box::new(move || {
-            let next = Python::attach(|py| next_of::<Vec<u8>>(py, &shares));
+            let next = Python::attach(|py| next_of::<PyBackedBytes>(py, &shares));
+            let next = next.map(|next| next.map(|share| share.to_vec()));
             next.unwrap_or_else(|error| {
                 *seen.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
                 stop.store(true, std::sync::atomic::Ordering::Relaxed);
@@ -264,12 +272,15 @@ pub(crate) fn join(
             end: Timestamp(end),
         };
         let mut next = || {
-            let next = Python::attach(|py| next_of::<(u16, u64, Vec<u8>)>(py, &notes));
+            let next = Python::attach(|py| next_of::<(u16, u64, PyBackedBytes)>(py, &notes));
             let next = next.unwrap_or_else(|error| {
                 *seen.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
                 None
             });
-            Ok(next.map(|(part, upto, bytes)| (part, Note { upto, bytes })))
+            Ok(next.map(|(part, upto, bytes)| {
+                let bytes = bytes.to_vec();
+                (part, Note { upto, bytes })
+            }))
         };
         let sink = Tables::boxed(plan, giver.another());
         let losses = parts::join(plan, parts, whole, &mut next, sink, control)?;
