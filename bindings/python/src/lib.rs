@@ -155,7 +155,7 @@ fn survey(
 /// The clock before the first packet; or behind packets that were surveyed, if that needs no more.
 ///
 /// # Errors
-/// The options are wrong.
+/// The options are wrong, or keep the run from being divided.
 #[pyfunction]
 #[pyo3(signature = (config, options, behind))]
 fn clock(
@@ -166,7 +166,7 @@ fn clock(
 ) -> PyResult<Option<Vec<u64>>> {
     let plan = planned(py, Vec::new(), config, &options)?;
     match behind {
-        None => Ok(Some(parts::clock(&plan))),
+        None => parts::clock(py, &plan).map(Some),
         Some((words, times)) => parts::clock_over(py, &plan, &words, times),
     }
 }

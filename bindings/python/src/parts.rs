@@ -112,8 +112,15 @@ pub(crate) fn survey(
 }
 
 /// The clock before the first packet.
-pub(crate) fn clock(plan: &Plan) -> Vec<u64> {
-    Clock::new(plan.clock_leap_max_ns).words().into()
+///
+/// # Errors
+/// An option keeps the run from being divided.
+pub(crate) fn clock(py: Python<'_>, plan: &Plan) -> PyResult<Vec<u64>> {
+    if let Some((option, why)) = parts::refusal(plan) {
+        let text = format!("{option}: not with by='connection', as {why}");
+        return Err(Failure::option(option, text).raise(py));
+    }
+    Ok(Clock::new(plan.clock_leap_max_ns).words().into())
 }
 
 /// The clock behind packets that were surveyed without it; none if it has to be given.
@@ -230,8 +237,7 @@ pub(crate) fn part(
         };
         let stop = Arc::clone(&control.stop);
         let shares = Box::new(move || {
-            let next = Python::attach(|py| next_of::<PyBackedBytes>(py, &shares));
-            let next = next.map(|next| next.map(|share| share.to_vec()));
+            let next = Python::attach(|py| share_of(py, &shares));
             next.unwrap_or_else(|error| {
                 *seen.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
                 stop.store(true, std::sync::atomic::Ordering::Relaxed);
@@ -272,14 +278,10 @@ pub(crate) fn join(
             end: Timestamp(end),
         };
         let mut next = || {
-            let next = Python::attach(|py| next_of::<(u16, u64, PyBackedBytes)>(py, &notes));
-            let next = next.unwrap_or_else(|error| {
+            let next = Python::attach(|py| note_of(py, &notes));
+            Ok(next.unwrap_or_else(|error| {
                 *seen.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
                 None
-            });
-            Ok(next.map(|(part, upto, bytes)| {
-                let bytes = bytes.to_vec();
-                (part, Note { upto, bytes })
             }))
         };
         let sink = Tables::boxed(plan, giver.another());
@@ -290,16 +292,24 @@ pub(crate) fn join(
 }
 
 /// The next item of a Python iterator; none at its end.
-fn next_of<T: for<'a, 'py> FromPyObject<'a, 'py, Error = PyErr>>(
-    py: Python<'_>,
-    iterator: &Py<PyAny>,
-) -> PyResult<Option<T>> {
-    let mut iterator = iterator.bind(py).try_iter()?;
-    iterator
-        .next()
-        .transpose()?
-        .map(|one| one.extract())
-        .transpose()
+fn next_of<'py>(py: Python<'py>, iterator: &Py<PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    iterator.bind(py).try_iter()?.next().transpose()
+}
+
+fn share_of(py: Python<'_>, shares: &Py<PyAny>) -> PyResult<Option<Vec<u8>>> {
+    let Some(share) = next_of(py, shares)? else {
+        return Ok(None);
+    };
+    Ok(Some(share.extract::<PyBackedBytes>()?.to_vec()))
+}
+
+fn note_of(py: Python<'_>, notes: &Py<PyAny>) -> PyResult<Option<(u16, Note)>> {
+    let Some(note) = next_of(py, notes)? else {
+        return Ok(None);
+    };
+    let (part, upto, bytes) = note.extract::<(u16, u64, PyBackedBytes)>()?;
+    let bytes = bytes.to_vec();
+    Ok(Some((part, Note { upto, bytes })))
 }
 
 /// Record batches as bytes.

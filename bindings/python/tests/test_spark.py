@@ -105,8 +105,9 @@ def test_what_is_wrong_is_named(spark, folder, tmp_path):
         spark.read.format("flowpin").option("record", "htp").load(str(folder)).count()
     with pytest.raises(flowpin.OptionError, match="by='file'"):
         flowpin.spark.analyse(spark, folder, by="packet")
-    with pytest.raises(flowpin.OptionError, match="not with by='connection'"):
-        flowpin.spark.analyse(spark, folder, by="connection", host_pairs=True)
+    for refused in ({"host_pairs": True}, {"count": 5}, {"extract": tmp_path}, {"pipeline": "1x2"}):
+        with pytest.raises(flowpin.OptionError, match="not with by='connection'"):
+            flowpin.spark.analyse(spark, folder, by="connection", **refused)
     cut = tmp_path / "cut.pcapng"
     whole = (folder / "a" / "http.pcapng").read_bytes()
     cut.write_bytes(whole[:-10])

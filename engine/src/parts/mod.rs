@@ -40,6 +40,49 @@ use flowpin_config::Plan;
 use flowpin_packet::SHARD_COUNT;
 use std::net::IpAddr;
 
+/// The option of a plan that keeps its run from being divided, and why.
+///
+/// ```
+/// let plan = flowpin_engine::Plan::default();
+/// assert_eq!(flowpin_engine::parts::refusal(&plan), None);
+/// ```
+pub fn refusal(plan: &Plan) -> Option<(&'static str, &'static str)> {
+    let refused = [
+        (
+            plan.rules.loaded.is_some(),
+            "rules",
+            "thresholds of rules count over all connections",
+        ),
+        (
+            plan.output.host_pairs,
+            "host_pairs",
+            "its records are sums over all connections; group the conn records instead",
+        ),
+        (
+            plan.packet_count_max.is_some(),
+            "count",
+            "which packets are the first is known only where one machine reads them all",
+        ),
+        (
+            plan.files.extract.is_some(),
+            "extract",
+            "each machine would write to a folder of its own",
+        ),
+        (
+            plan.live.record.is_some(),
+            "write",
+            "packets are recorded by one run",
+        ),
+        (
+            plan.is_live(),
+            "interface",
+            "live packets are analysed by one machine",
+        ),
+    ];
+    let found = refused.into_iter().find(|(is_set, ..)| *is_set);
+    found.map(|(_, option, why)| (option, why))
+}
+
 /// How the connections of a run are divided.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Division {

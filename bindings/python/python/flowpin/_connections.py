@@ -26,18 +26,9 @@ from ._errors import CapWarning, DamagedCaptureWarning, OptionError
 from ._options import words
 from ._splits import Driver, Job, Settled
 
-#: Options that have no meaning here, and why.
+#: Options of runs that are not divided; what else is refused, the engine says.
 _REFUSED = {
-    "rules": "thresholds of rules count over all connections",
-    "host_pairs": "its records are sums over all connections; group the conn records instead",
-    "count": "which packets are the first is known only where one machine reads them all",
     "pipeline": "each part has one thread",
-    "interface": "live packets are analysed by one machine",
-    "extract": "parts would write to folders of their own",
-    "output_files": "parts would write to folders of their own",
-    "streams": "parts would write to folders of their own",
-    "write": "packets are recorded by one run",
-    "record_if": "packets are recorded by one run",
     "stats": "there is a file of it for each run",
 }
 
@@ -50,6 +41,20 @@ OWN = ("parts", "split_bytes", "damaged")
 _SPLIT_BYTES = 64 << 20
 
 
+def check(options: Mapping[str, Any]) -> None:
+    """Refuses what keeps a run from being divided, before anything is done."""
+    for name in options:
+        if name in _REFUSED:
+            raise OptionError(f"{name}: not with by='connection', as {_REFUSED[name]}", name)
+    engine = {name: value for name, value in options.items() if name not in (*OWN, "config")}
+    given = words(engine)
+    if given[1]:
+        text = "grammar: a compiled Grammar stays in its process; name a file that all workers have"
+        raise OptionError(text, "grammar")
+    place = options.get("config")
+    _native.clock(None if place is None else os.fspath(place), given, None)
+
+
 def analyse(
     spark: SparkSession,
     paths: Sequence[str],
@@ -60,14 +65,8 @@ def analyse(
 ) -> dict[str, DataFrame]:
     """The records of all captures as one input. ``schemas``: the engine's and Spark's."""
     own = {name: options.pop(name, None) for name in (*OWN, "config")}
-    for name in options:
-        if name in _REFUSED:
-            raise OptionError(f"{name}: not with by='connection', as {_REFUSED[name]}", name)
     config = None if own["config"] is None else os.fspath(own["config"])
     given = words(options)
-    if given[1]:
-        text = "grammar: a compiled Grammar stays in its process; name a file that all workers have"
-        raise OptionError(text, "grammar")
     context = spark.sparkContext
     parts = min(256, max(1, int(own["parts"] or context.defaultParallelism)))
     job = Job(given, config, opened, parts)

@@ -1,4 +1,4 @@
-"""Captures as a data source of Apache Spark (4.1 and later): each file is analysed by one task.
+"""Captures as a data source of Apache Spark (4.1 and later).
 
 >>> import flowpin.spark
 >>> flowpin.spark.register(spark)
@@ -9,9 +9,9 @@ or, for all kinds of records at once, as a mapping from names to data frames:
 >>> records = flowpin.spark.analyse(spark, "/captures")
 >>> records["conn"].groupBy("proto").count().show()
 
-Nothing is shuffled: a file, or with ``group="folder"`` all files of a folder together, is read whole
-by one task, and its rows are those of ``flowpin.read`` on the same files. A connection that goes on
-in the next file has a record in each.
+By file nothing is shuffled: a file, or with ``group="folder"`` all files of a folder together, is read
+whole by one task, and its rows are those of ``flowpin.read`` on the same files. A connection that goes
+on in the next file has a record in each. With ``by="connection"`` all captures are one input.
 """
 
 from __future__ import annotations
@@ -106,10 +106,11 @@ def _by_connection(
     records: Sequence[str] | None,
     options: dict[str, Any],
 ) -> Mapping[str, DataFrame]:
-    from ._connections import OWN, analyse
+    from ._connections import OWN, analyse, check
 
     if not hasattr(spark, "sparkContext"):
         raise OptionError("by='connection' needs a classic session, not Spark Connect", "by")
+    check(options)
     engine = {name: value for name, value in options.items() if name not in OWN}
     kinds = list(records) if records is not None else _kinds(engine)
     schemas = {kind: (_own_schema(kind, engine), _schema(kind, engine)) for kind in kinds}
