@@ -105,11 +105,17 @@ mod tests {
     use flowpin_packet::{Frame, LinkType, Timestamp};
     use proptest::prelude::*;
 
+    type Packet = ([u64; 3], Vec<u8>);
+
+    fn packet() -> impl Strategy<Value = Packet> {
+        (any::<[u64; 3]>(), prop::collection::vec(any::<u8>(), 0..90))
+    }
+
     proptest! {
         /// What goes in comes out; what is cut off or overwritten comes out in part, or not.
         #[test]
         fn shares_hold_packets(
-            packets in prop::collection::vec((any::<[u64; 3]>(), prop::collection::vec(any::<u8>(), 0..90)), 0..9),
+            packets in prop::collection::vec(packet(), 0..9),
             cut in any::<prop::sample::Index>(),
         ) {
             let mut share = Vec::new();
