@@ -18,6 +18,7 @@ mod exchange;
 mod input;
 mod ledger;
 mod output;
+pub mod parts;
 mod profile;
 mod recall;
 mod report;
@@ -29,9 +30,12 @@ pub use aggregates::Findings;
 pub use control::{Control, StopFlag};
 pub use error::RunError;
 pub use flowpin_aggregate::Traffic;
+pub use flowpin_capture::{Splitter, Walked};
 pub use flowpin_config::Plan;
 pub use flowpin_detect::{AlertCounts, Counted, Database as RuleDatabase, Explained};
-pub use flowpin_dispatch::{ChecksumVerdict, Header, Headers, SlowReason};
+pub use flowpin_dispatch::{
+    ChecksumVerdict, Clock, ClockWords, Header, Headers, SlowReason, TimesSeen,
+};
 pub use flowpin_flow::{Event, Lifetime};
 pub use flowpin_identify::{Protocol, Rule as ProtocolRule};
 pub use flowpin_output::{

@@ -94,6 +94,7 @@ fn spark_has_the_rows_of_read() {
             "tests/test_spark.py",
         ])
         .current_dir(source())
+        .env("FLOWPIN_BIN", product::command().unwrap())
         .env("PYTHONPATH", packages.path())
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .status()

@@ -35,6 +35,16 @@ impl<T> Giver<T> {
         Ok(())
     }
 
+    /// Another one that feeds the same reader.
+    pub(crate) fn another(&self) -> Self {
+        Self {
+            sender: self.sender.clone(),
+            bunch: Vec::new(),
+            bytes: 0,
+            begun: Instant::now(),
+        }
+    }
+
     /// Hands over what waits.
     ///
     /// # Errors
@@ -46,6 +56,15 @@ impl<T> Giver<T> {
             path: "the reader".into(),
             source: ErrorKind::BrokenPipe.into(),
         })
+    }
+}
+
+impl<T> Drop for Giver<T> {
+    fn drop(&mut self) {
+        if !self.bunch.is_empty() {
+            // Nobody is left who would want it.
+            let _closed = self.flush();
+        }
     }
 }
 

@@ -22,6 +22,7 @@ mod feed;
 mod grammar;
 mod options;
 mod parquet_file;
+mod parts;
 mod queue;
 mod report;
 mod run;
@@ -35,6 +36,7 @@ use crate::conversations::{StreamPart, Streams};
 use crate::error::{Failure, Names};
 use crate::explanations::Explanations;
 use crate::grammar::Grammar;
+use crate::parts::{Bytes, Divided, Items, PySplitter};
 use crate::queue::Queues;
 use crate::report::Report;
 use crate::run::{Run, Setting};
@@ -153,6 +155,100 @@ fn explain(
     Explanations::start(py, setting(py, source, config, &options)?, asked, is_text)
 }
 
+/// Surveys a split of a capture: a part of its bytes, or a source.
+///
+/// # Errors
+/// The options or the source are wrong.
+#[pyfunction]
+#[pyo3(signature = (source, config, options, data, clock))]
+fn survey(
+    py: Python<'_>,
+    source: Source,
+    config: Option<PathBuf>,
+    options: Given,
+    data: Bytes,
+    clock: Option<(Vec<u64>, Option<u64>)>,
+) -> PyResult<Py<PyAny>> {
+    let setting = setting(py, source, config, &options)?;
+    let surveyed = parts::survey(py, &setting, data, clock)?;
+    Ok(surveyed.into_pyobject(py)?.into_any().unbind())
+}
+
+/// The clock before the first packet; or behind packets that were surveyed, if that needs no more.
+///
+/// # Errors
+/// The options are wrong, or keep the run from being divided.
+#[pyfunction]
+#[pyo3(signature = (config, options, behind))]
+fn clock(
+    py: Python<'_>,
+    config: Option<PathBuf>,
+    options: Given,
+    behind: Option<(Vec<u64>, (Option<(u64, u64, u64)>, u64, u64))>,
+) -> PyResult<Option<Vec<u64>>> {
+    let plan = planned(py, Vec::new(), config, &options)?;
+    match behind {
+        None => parts::clock(py, &plan).map(Some),
+        Some((words, times)) => parts::clock_over(py, &plan, &words, times),
+    }
+}
+
+/// Deals the packets of a split out among parts.
+///
+/// # Errors
+/// The options or the source are wrong.
+#[pyfunction]
+#[pyo3(signature = (source, config, options, data, split, division))]
+fn deal(
+    py: Python<'_>,
+    source: Source,
+    config: Option<PathBuf>,
+    options: Given,
+    data: Bytes,
+    split: (u64, Vec<u64>, Option<u64>),
+    division: Divided,
+) -> PyResult<Items> {
+    let setting = setting(py, source, config, &options)?;
+    parts::deal(py, setting, data, split, division)
+}
+
+/// Analyses the shares of a part.
+///
+/// # Errors
+/// The options are wrong.
+#[pyfunction]
+#[pyo3(signature = (config, options, shares, division, number, whole))]
+fn part(
+    py: Python<'_>,
+    config: Option<PathBuf>,
+    options: Given,
+    shares: Py<PyAny>,
+    division: Divided,
+    number: u16,
+    whole: (u64, u64),
+) -> PyResult<Items> {
+    let setting = setting(py, Source::default(), config, &options)?;
+    parts::part(py, setting, shares, division, number, whole)
+}
+
+/// Decides what no part can decide.
+///
+/// # Errors
+/// The options are wrong.
+#[pyfunction]
+#[pyo3(signature = (config, options, notes, count, whole))]
+fn join(
+    py: Python<'_>,
+    config: Option<PathBuf>,
+    options: Given,
+    notes: Py<PyAny>,
+    count: u16,
+    whole: (u64, u64),
+) -> PyResult<Items> {
+    let setting = setting(py, Source::default(), config, &options)?;
+    parts::join(py, setting, notes, count, whole)
+}
+
 fn setting(
     py: Python<'_>,
     (paths, names, feeders): Source,
@@ -234,6 +330,13 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(streams, module)?)?;
     module.add_function(wrap_pyfunction!(identify, module)?)?;
     module.add_function(wrap_pyfunction!(explain, module)?)?;
+}
+
+    module.add_function(wrap_pyfunction!(survey, module)?)?;
+    module.add_function(wrap_pyfunction!(clock, module)?)?;
+    module.add_function(wrap_pyfunction!(deal, module)?)?;
+    module.add_function(wrap_pyfunction!(part, module)?)?;
+    module.add_function(wrap_pyfunction!(join, module)?)?;
     module.add_function(wrap_pyfunction!(options_known, module)?)?;
     module.add_function(wrap_pyfunction!(records_known, module)?)?;
     module.add_function(wrap_pyfunction!(stream::drain, module)?)?;
@@ -245,6 +348,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<StreamPart>()?;
     module.add_class::<Verdict>()?;
     module.add_class::<Packets>()?;
+    module.add_class::<Items>()?;
+    module.add_class::<PySplitter>()?;
     module.add_class::<Streams>()?;
     module.add_class::<Verdicts>()?;
     module.add_class::<Explanations>()?;

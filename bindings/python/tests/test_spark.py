@@ -2,6 +2,8 @@
 
 import os
 import shutil
+import struct
+import subprocess
 import sys
 from collections import Counter
 
@@ -102,7 +104,11 @@ def test_what_is_wrong_is_named(spark, folder, tmp_path):
     with pytest.raises(Exception, match="htp"):
         spark.read.format("flowpin").option("record", "htp").load(str(folder)).count()
     with pytest.raises(flowpin.OptionError, match="by='file'"):
-        flowpin.spark.analyse(spark, folder, by="connection")
+        flowpin.spark.analyse(spark, folder, by="packet")
+    divided = [{"host_pairs": True}, {"count": 5}, {"extract": tmp_path}, {"pipeline": "1x2"}]
+    for refused in divided:
+        with pytest.raises(flowpin.OptionError, match="not with by='connection'"):
+            flowpin.spark.analyse(spark, folder, by="connection", **refused)
     cut = tmp_path / "cut.pcapng"
     whole = (folder / "a" / "http.pcapng").read_bytes()
     cut.write_bytes(whole[:-10])
@@ -110,3 +116,44 @@ def test_what_is_wrong_is_named(spark, folder, tmp_path):
     assert accepted > 0
     with pytest.raises(Exception, match="cut.pcapng"):
         spark.read.format("flowpin").option("damaged", "fail").load(str(cut)).count()
+
+
+def compared(spark, paths, kinds, **options):
+    """The kinds that have rows, which are those of one run."""
+    frames = flowpin.spark.analyse(spark, paths, kinds, by="connection", **options)
+    for own in ("parts", "split_bytes"):
+        options.pop(own, None)
+    tables = flowpin.read([str(path) for path in paths], kinds, **options).to_arrow()
+    for kind in kinds:
+        assert rows(frames[kind].toArrow().to_pylist()) == rows(tables[kind].to_pylist()), kind
+    return {kind for kind in kinds if tables[kind].num_rows}
+
+
+def test_by_connection_all_captures_are_one_input(spark):
+    """Packed and not, merged where they overlap, days apart; with FTP, tunnels, fragments, scans."""
+    captures = sorted(path for path in CAPTURES.glob("*.pcap*"))
+    kinds = ["conn", "http", "ftp", "tunnel", "scan", "weird"]
+    assert compared(spark, captures, kinds, parts=4, split_bytes=40_000) == set(kinds)
+
+
+@pytest.mark.parametrize("split_bytes", [60_000, 1 << 30])
+def test_by_connection_a_generated_trace(spark, command, tmp_path, split_bytes):
+    """Fragments, a tunnel and a scan in one capture, in splits of few packets and in one."""
+    parts = {
+        "mix": ["--tunnel", "vxlan", "--packets", "1500", "--ipv6", "0.3"],
+        "fragments": ["--packets", "300"],
+        "scan": ["--packets", "300"],
+    }
+    for name, more in parts.items():
+        words = [command, "gen", name, "-w", tmp_path / f"{name}.pcap", "--no-truth", *more]
+        subprocess.run([str(word) for word in words], check=True, capture_output=True)
+    packets = flowpin.packets(str(tmp_path / "*.pcap"))
+    with open(tmp_path / "all.pcap", "wb") as out:
+        out.write(struct.pack("=IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 262_144, 1))
+        for one in packets:
+            seconds, rest = divmod(one.time_ns, 1_000_000_000)
+            out.write(struct.pack("=IIII", seconds, rest, len(one.data), one.wire_len) + one.data)
+    kinds = ["conn", "http", "tunnel", "scan"]
+    whole = [tmp_path / "all.pcap"]
+    found = compared(spark, whole, kinds, parts=3, split_bytes=split_bytes)
+    assert found >= {"conn", "tunnel", "scan"}

@@ -87,7 +87,7 @@ pub struct Loaded {
     pub replaced: u64,
     /// Files of rules and indicators that were read.
     pub files: Vec<PathBuf>,
-    /// Files of classes and thresholds that were read.
+    /// Files of settings, classes, thresholds and sets that were read.
     pub beside: Vec<PathBuf>,
 }
 
@@ -242,6 +242,7 @@ impl Reader {
         }
         self.loaded.files = self.files;
         self.loaded.beside = self.beside;
+        self.loaded.beside.extend(names.sets.files());
         self.loaded.set = RuleSet {
             rules: self.rules,
             bits: names.bits.into_list(),

@@ -167,6 +167,15 @@ impl Sets {
         self.written
     }
 
+    /// The files that sets have their values of.
+    pub(crate) fn files(&self) -> Vec<PathBuf> {
+        let of_values = self.by_name.values().filter_map(|named| named.path.clone());
+        let of_hashes = self.of_hashes.keys().map(|(path, _)| path.clone());
+        let mut files: Vec<_> = of_values.chain(of_hashes).collect();
+        files.sort();
+        files
+    }
+
     /// A set that no file of values has.
     pub(crate) fn give(&mut self, name: &str, set: ValueSet) {
         let known = Named {

@@ -11,6 +11,7 @@ impl Reader {
     /// Reads the rules that a `suricata.yaml` names, with its variables.
     pub(crate) fn read_settings(&mut self, path: &Path) -> Result<(), String> {
         let text = given(path)?;
+        self.beside.push(path.to_owned());
         let folder = path.parent().unwrap_or(Path::new("."));
         let mut names = Vec::new();
         let mut rule_path = None;

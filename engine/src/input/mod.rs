@@ -14,6 +14,7 @@
 pub(crate) mod anomalies;
 mod carriers;
 mod describe;
+pub(crate) mod gate;
 mod in_order;
 mod reading;
 mod slow_path;
@@ -21,9 +22,10 @@ pub(crate) mod tunnels;
 
 use crate::exchange::Exchange;
 pub(crate) use crate::input::describe::{Describer, Odd};
+use crate::input::gate::{Gate, Gated};
 pub(crate) use crate::input::in_order::InOrder;
 pub(crate) use crate::input::reading::{Listed, Reading};
-pub(crate) use crate::input::slow_path::Arrival;
+pub(crate) use crate::input::slow_path::{Arrival, is_noteworthy};
 use crate::input::slow_path::{KeptApart, SlowPath};
 use crate::input::tunnels::Tunnels;
 use crate::recall::Recall;
@@ -83,6 +85,8 @@ pub(crate) struct InputStage {
     reading: Reading,
     dispatcher: Dispatcher,
     slow_path: SlowPath,
+    /// Of a part: which packets are its own.
+    gate: Option<Box<Gate>>,
 }
 
 impl InputStage {
@@ -96,7 +100,14 @@ impl InputStage {
             reading: Reading::new(source, plan.clock_leap_max_ns),
             dispatcher: Dispatcher::new(options),
             slow_path: SlowPath::new(defragmenter, kept_apart, tunnels, formatter),
+            gate: None,
         }
+    }
+
+    /// Makes it the stage of a part, whose source tells numbers and times.
+    pub(crate) fn be_part(&mut self, gate: Gate) {
+        self.reading.be_told();
+        self.gate = Some(Box::new(gate));
     }
 
     /// Compares rules with refused and odd packets, and puts what they alert of into the inbox.
@@ -117,11 +128,30 @@ impl InputStage {
 
     /// Hands every packet of `piece` to `lane`, and returns the tick for the workers at its end.
     pub(crate) fn walk<L: Lane>(&mut self, piece: &Piece, lane: &mut L) -> Tick {
+        if self.gate.is_some() {
+            return self.walk_gated(piece, lane);
+        }
         if self.dispatcher.decodes() {
             self.walk_frames::<L, true>(piece, lane)
         } else {
             self.walk_frames::<L, false>(piece, lane)
         }
+    }
+
+    /// As [`InputStage::walk`], for a part.
+    #[inline(never)]
+    fn walk_gated<L: Lane>(&mut self, piece: &Piece, lane: &mut L) -> Tick {
+        let Some(gate) = self.gate.take() else {
+            return Tick::default();
+        };
+        let gated = &mut Gated { gate: &gate, lane };
+        let tick = if self.dispatcher.decodes() {
+            self.walk_frames::<_, true>(piece, gated)
+        } else {
+            self.walk_frames::<_, false>(piece, gated)
+        };
+        self.gate = Some(gate);
+        tick
     }
 
     // PERF: a copy for each cut, as it does not change within a run.
@@ -154,7 +184,16 @@ impl InputStage {
 
     /// The stage's own records up to the last packet.
     pub(crate) fn tick(&mut self, tick: Tick) -> RecordBatch {
-        self.slow_path.tick(tick)
+        let batch = self.slow_path.tick(tick);
+        self.own(batch)
+    }
+
+    /// The records, unless they are those of another part.
+    fn own(&self, batch: RecordBatch) -> RecordBatch {
+        match &self.gate {
+            Some(gate) if !gate.has_records => RecordBatch::none_up_to(batch.watermark()),
+            _ => batch,
+        }
     }
 
     /// Takes back a batch that was written.
@@ -193,13 +232,14 @@ impl InputStage {
             reading,
             dispatcher,
             slow_path,
+            gate: None,
         }
     }
 
     /// Ends the stage: returns its last records and its counts.
     pub(crate) fn finish(mut self) -> (RecordBatch, InputSummary) {
         let batch = self.slow_path.last_records(self.reading.now());
-        (batch, self.summary())
+        (self.own(batch), self.summary())
     }
 
     /// The stage's counts.

@@ -47,6 +47,11 @@ impl Reading {
         self.recall = Some(recall);
     }
 
+    /// From here on the source tells the time of each packet.
+    pub(super) const fn be_told(&mut self) {
+        self.clock = Clock::told();
+    }
+
     /// Reads the next piece; false at the end of the input.
     pub(crate) fn fill(&mut self, piece: &mut Piece) -> Result<bool, CaptureError> {
         self.source.fill(piece)

@@ -21,6 +21,10 @@ const MEMORY_PER_TUNNEL: u64 = 1 << 10;
 /// day, for which memory would not suffice in a long capture.)
 const IDLE_NS_MAX: u64 = 300_000_000_000;
 
+/// Before the first packet of each interval of this length is looked for idle tunnels: fixed by the
+/// clock, not by the last time, so that who has one of the capture's parts finds the same packets.
+pub(crate) const SWEEP_NS: u64 = IDLE_NS_MAX / 10;
+
 /// Ordinals of idle tunnels' records: they belong to the packet that showed how late it is, and are
 /// handed over before anything else that it causes (whose ordinals begin at 1 << 24).
 const IDLE_ORDINAL: u32 = 1 << 23;
@@ -141,7 +145,7 @@ impl Tunnels {
 
     /// Before packet `number`: writes the records of tunnels that have been idle too long at `now`.
     pub(crate) fn sweep(&mut self, now: Timestamp, number: u64, sink: &mut impl RecordSink) {
-        self.next_sweep = now.plus_nanos(IDLE_NS_MAX / 10);
+        self.next_sweep = Timestamp((now.0 / SWEEP_NS + 1).saturating_mul(SWEEP_NS));
         let mut keys = Keys::from(IDLE_ORDINAL);
         self.sums.retain(|_, sum| {
             let keep = now.nanos_since(sum.last_seen) < IDLE_NS_MAX;

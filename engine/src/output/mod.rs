@@ -9,6 +9,7 @@ pub use latency::RecordLatency;
 
 use crate::aggregates::{Deciders, Findings, News};
 use crate::ledger::Account;
+use crate::parts::{Note, Notes, PartNote};
 use crate::recall::Recall;
 use crate::report::OutputReport;
 use crate::run::busy::Busy;
@@ -55,6 +56,8 @@ pub(crate) struct Output {
     at_ticks: bool,
     /// What merging and writing take, if that is asked for.
     busy: Option<Busy>,
+    /// Of a part: who takes what the whole run decides.
+    notes: Option<Notes>,
 }
 
 /// Readers of growing files see new records after at most this time.
@@ -91,7 +94,13 @@ impl Output {
             latency: plan.is_live().then(Latency::default),
             at_ticks: plan.output.is_one_place(),
             busy: None,
+            notes: None,
         }
+    }
+
+    /// Makes it the output of a part. Its plan has no scans: they are decided elsewhere.
+    pub(crate) fn be_part(&mut self, notes: Notes) {
+        self.notes = Some(notes);
     }
 
     /// Decides what a conditional recording has.
@@ -112,7 +121,10 @@ impl Output {
 
     /// Takes the delivery of one source.
     pub(crate) fn push(&mut self, source: usize, delivery: impl Into<Delivery>) {
-        let Delivery { records, news } = delivery.into();
+        let Delivery { records, mut news } = delivery.into();
+        if let Some(notes) = &mut self.notes {
+            tell(&mut news, notes);
+        }
         self.deciders.push(source, records.watermark(), news);
         self.merger.push(source, records);
     }
@@ -211,5 +223,16 @@ impl Output {
             latency: self.latency.as_ref().map(Latency::so_far),
             busy,
         })
+    }
+}
+
+/// Tells what a part has observed and the whole run decides.
+fn tell(news: &mut News, notes: &mut Notes) {
+    if let Some(scans) = news.scans.take() {
+        notes(PartNote::Scans(Note::of(&scans)));
+    }
+    if let Some(data) = &news.data {
+        data.announced()
+            .for_each(|(one, other)| notes(PartNote::Hosts(one, other)));
     }
 }

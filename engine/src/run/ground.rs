@@ -29,6 +29,11 @@ pub(crate) fn reads_beside(plan: &Plan) -> Reads {
         .chain(&plan.filter_file)
         .chain(&plan.parse.grammars)
         .chain(&plan.parse.fix_dictionaries)
+        .chain(&plan.parse.roots)
+        .chain(&plan.output.kafka_config)
+        .chain(&plan.rules.files)
+        .chain(&plan.rules.indicators)
+        .chain(&plan.live.read_again)
         .chain(&patterns);
     others.for_each(|path| reads.add_file(path));
     reads

@@ -14,9 +14,11 @@ pub(crate) mod threads;
 mod turns;
 
 use crate::aggregates::Observers;
+use crate::input::gate::Gate;
 use crate::input::{InputStage, InputSummary};
 use crate::output::messages;
 use crate::output::{Output, OutputSummary};
+use crate::parts::Notes;
 use crate::profile;
 use crate::recall::Recall;
 use crate::report::{Progress, ProgressSink, RunReport, StepReport};
@@ -118,7 +120,7 @@ pub(crate) fn run(
     control: &Control,
     progress: &dyn ProgressSink,
 ) -> Result<RunReport, RunError> {
-    run_into(plan, None, control, progress, Destination::Disk)
+    run_into(plan, None, None, control, progress, Destination::Disk)
 }
 
 /// A run whose records are formatted and discarded. It gets its rules compiled, because a profile
@@ -129,7 +131,8 @@ pub(crate) fn run_nowhere(
     control: &Control,
     progress: &dyn ProgressSink,
 ) -> Result<RunReport, RunError> {
-    run_into(plan, Some(known), control, progress, Destination::Nowhere)
+    let nowhere = Destination::Nowhere;
+    run_into(plan, None, Some(known), control, progress, nowhere)
 }
 
 /// A run whose records go to `sink`, and to no log.
@@ -140,7 +143,28 @@ pub(crate) fn run_batches(
     progress: &dyn ProgressSink,
 ) -> Result<RunReport, RunError> {
     let plan = &messages::in_tables(plan);
-    run_into(plan, None, control, progress, Destination::Batches(sink))
+    let sink = Destination::Batches(sink);
+    run_into(plan, None, None, control, progress, sink)
+}
+
+/// What a run is given that is a part of a larger one.
+pub(crate) struct Given {
+    pub(crate) source: Source,
+    pub(crate) gate: Gate,
+    pub(crate) notes: Notes,
+}
+
+/// As [`run_batches`], for a part.
+pub(crate) fn run_given(
+    plan: &Plan,
+    given: Given,
+    sink: Box<dyn BatchSink>,
+    control: &Control,
+    progress: &dyn ProgressSink,
+) -> Result<RunReport, RunError> {
+    let plan = &messages::in_tables(plan);
+    let sink = Destination::Batches(sink);
+    run_into(plan, Some(given), None, control, progress, sink)
 }
 
 /// Where records go.
@@ -226,9 +250,10 @@ impl Destination {
     }
 }
 
-/// `known`: what identification knows; none if this run is to find out.
+/// `given`: of a part. `known`: what identification knows; none if this run is to find out.
 fn run_into(
     plan: &Plan,
+    given: Option<Given>,
     known: Option<Option<&IdentifyRules>>,
     control: &Control,
     progress: &dyn ProgressSink,
@@ -239,7 +264,13 @@ fn run_into(
     check_cpus(plan)?;
     let secret = plan.dispatch_seed.unwrap_or_else(random);
     destination.check_folders(plan)?;
-    let (mut source, reads, stats, chosen) = destination.open_input(plan, control)?;
+    let (given, gated) = given.map_or((None, None), |given| {
+        (Some(given.source), Some((given.gate, given.notes)))
+    });
+    let (mut source, reads, stats, chosen) = match given {
+        Some(source) => (source, ground::reads_beside(plan), None, None),
+        None => destination.open_input(plan, control)?,
+    };
     let progress = &Latest::new(progress);
     let made;
     let known = match known {
@@ -278,7 +309,11 @@ fn run_into(
     let (options, late) = division(plan, shape, secret);
     let writers = destination.open(plan, &reads, control)?;
     control.pulse();
-    let mut output = Output::new(shape.workers(), writers, plan, control);
+    let (gate, notes) = gated.unzip();
+    let mut output = match notes {
+        None => Output::new(shape.workers(), writers, plan, control),
+        Some(notes) => output_of_part(writers, plan, notes, control),
+    };
     pin(context.cpu(0));
     if plan.is_live() {
         let names = plan.live.interfaces.iter().map(ToString::to_string);
@@ -298,6 +333,9 @@ fn run_into(
     }
     progress.started();
     let mut input = InputStage::new(plan, options, source);
+    if let Some(gate) = gate {
+        input.be_part(gate);
+    }
     let rules = known.and_then(|known| known.detect.as_ref());
     let inbox = output.alerts_inbox();
     if let (Some(rules), Some(inbox)) = (rules, &inbox) {
@@ -355,6 +393,15 @@ fn run_into(
     report.stopped_early = context.is_stopped();
     report.stopped_after = plan.packet_count_max.filter(|&most| report.packets >= most);
     Ok(report)
+}
+
+/// The output of a part, which has one worker and decides nothing about scans.
+fn output_of_part(writers: Writers, plan: &Plan, notes: Notes, control: &Control) -> Output {
+    let mut plan = plan.clone();
+    plan.scans.enabled = false;
+    let mut output = Output::new(1, writers, &plan, control);
+    output.be_part(notes);
+    output
 }
 
 /// Checks that there can be every protocol that a recording depends on.

@@ -28,7 +28,9 @@ mod live;
 mod magic;
 mod reader;
 mod report;
+mod share;
 mod source;
+mod split;
 mod write;
 
 pub use ahead::{Ahead, Claim, Fetched};
@@ -39,7 +41,9 @@ pub use link::{link_name, link_number, link_type};
 pub use live::{ChosenPackets, Cut, LiveFilter, LiveOptions, MakeFile, NextFiles, Shedding, Work};
 pub use magic::Compression;
 pub use report::{FileReport, Progress, Report};
-pub use source::{Options, Source, Walk};
+pub use share::{add_to_share, mark_of};
+pub use source::{Options, Shares, Source, Walk};
+pub use split::{Splitter, Walked};
 pub use write::{PcapWriter, PcapngWriter, Precision, SNAP_LEN};
 
 /// Reads anything as a capture, with and without a filter: must neither panic nor hang.

@@ -48,6 +48,34 @@ pub struct ClockStats {
     pub returns: u64,
 }
 
+/// The times of some packets in a row, as far as they matter for the clock of who comes behind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TimesSeen {
+    /// The first, the least and the greatest; none without a packet.
+    pub span: Option<(Timestamp, Timestamp, Timestamp)>,
+    /// The greatest step behind the greatest time before, and ahead of it.
+    pub behind_max_ns: u64,
+    /// Likewise.
+    pub ahead_max_ns: u64,
+}
+
+impl TimesSeen {
+    /// One more.
+    pub fn add(&mut self, time: Timestamp) {
+        let Some((_, least, greatest)) = &mut self.span else {
+            self.span = Some((time, time, time));
+            return;
+        };
+        self.behind_max_ns = self.behind_max_ns.max(greatest.nanos_since(time));
+        self.ahead_max_ns = self.ahead_max_ns.max(time.nanos_since(*greatest));
+        (*least, *greatest) = ((*least).min(time), (*greatest).max(time));
+    }
+
+    const fn is_regular(&self, leap_max_ns: u64) -> bool {
+        self.behind_max_ns <= leap_max_ns && self.ahead_max_ns <= leap_max_ns
+    }
+}
+
 /// Stream time.
 ///
 /// ```
@@ -74,8 +102,14 @@ pub struct Clock {
     leapt_to: Option<Timestamp>,
     /// How many packets in a row were too far behind, and the last one's time.
     behind: (u32, Timestamp),
+    /// Somebody else has the clock, and tells the time of each packet.
+    is_told: bool,
     stats: ClockStats,
 }
+
+/// A clock on its way to another process, which goes on with it. The irregularities that it has
+/// counted stay behind.
+pub type ClockWords = [u64; 9];
 
 impl Clock {
     /// A clock that takes its time from the first packet.
@@ -89,6 +123,7 @@ impl Clock {
             step_end_ns: 0,
             leapt_to: None,
             behind: (0, Timestamp(0)),
+            is_told: false,
             stats: ClockStats {
                 backwards: 0,
                 backwards_max_ns: 0,
@@ -98,6 +133,74 @@ impl Clock {
                 returns: 0,
             },
         }
+    }
+
+    /// A clock that has no opinion of its own: [`Clock::pass`] tells the time of each packet before
+    /// it is observed.
+    pub const fn told() -> Self {
+        let mut clock = Self::new(0);
+        clock.is_told = true;
+        clock
+    }
+
+    /// As it goes on in another process.
+    pub fn words(&self) -> ClockWords {
+        [
+            u64::from(self.started),
+            self.now.0,
+            self.first.0,
+            self.shift_ns,
+            self.step_end_ns,
+            u64::from(self.leapt_to.is_some()),
+            self.leapt_to.unwrap_or_default().0,
+            u64::from(self.behind.0),
+            self.behind.1.0,
+        ]
+    }
+
+    /// The clock that has come so far in another process.
+    pub fn of_words(leap_max_ns: u64, words: ClockWords) -> Self {
+        let [
+            started,
+            now,
+            first,
+            shift_ns,
+            step_end_ns,
+            has_leapt,
+            leapt_to,
+            count,
+            behind,
+        ] = words;
+        let mut clock = Self::new(leap_max_ns);
+        clock.started = started != 0;
+        (clock.now, clock.first) = (Timestamp(now), Timestamp(first));
+        (clock.shift_ns, clock.step_end_ns) = (shift_ns, step_end_ns);
+        clock.leapt_to = (has_leapt != 0).then_some(Timestamp(leapt_to));
+        clock.behind = (u32::try_from(count).unwrap_or(u32::MAX), Timestamp(behind));
+        clock
+    }
+
+    /// Goes on over packets that somebody else has seen, if their times are so regular that what
+    /// the clock says of them does not depend on what came before. False: they have to be observed
+    /// one by one.
+    pub fn pass_over(&mut self, times: &TimesSeen) -> bool {
+        let Some((first, least, greatest)) = times.span else {
+            return true;
+        };
+        let is_plain =
+            self.shift_ns == 0 && self.behind.0 == 0 && times.is_regular(self.leap_max_ns);
+        let fits = !self.started
+            || self.now.nanos_since(least) <= self.leap_max_ns
+                && first.nanos_since(self.now) <= self.leap_max_ns;
+        if !is_plain || !fits || greatest > LATEST {
+            return false;
+        }
+        if !self.started {
+            (self.started, self.first) = (true, first);
+        }
+        self.now = self.now.max(greatest);
+        self.step_end_ns = self.leap_max_ns.saturating_add(1);
+        true
     }
 
     /// Takes the capture time of the last packet there is, and returns the stream time at it.
@@ -124,6 +227,13 @@ impl Clock {
     /// Takes note that no packet came up to this time, as a live capture knows. Says nothing before
     /// the first packet, nor where packets themselves would not be believed.
     pub fn pass(&mut self, time: Timestamp) {
+        if self.is_told {
+            if !self.started {
+                (self.started, self.first) = (true, time);
+            }
+            self.now = time;
+            return;
+        }
         let is_near = time > self.now && time.nanos_since(self.now) <= self.leap_max_ns;
         if self.started && self.shift_ns == 0 && is_near {
             self.now = time;
@@ -154,6 +264,9 @@ impl Clock {
         time: Timestamp,
         next: impl FnOnce() -> Option<Timestamp>,
     ) -> Timestamp {
+        if self.is_told {
+            return self.now;
+        }
         let time = self.shifted(time);
         let (behind_before, behind_time) = core::mem::take(&mut self.behind);
         if !self.started {
@@ -233,7 +346,7 @@ impl Clock {
 
 #[cfg(test)]
 mod tests {
-    use super::Clock;
+    use super::{Clock, TimesSeen};
     use flowpin_packet::Timestamp;
     use proptest::prelude::*;
 
@@ -381,5 +494,57 @@ mod tests {
                 prop_assert_eq!(observe(&mut clock, time), most);
             }
         }
+    }
+
+    proptest! {
+        /// Cut anywhere and handed on, or passed over where that is allowed, it says the same.
+        #[test]
+        fn a_clock_goes_on_elsewhere(
+            steps in prop::collection::vec((0u64..8, 0u64..2 * HOUR), 1..120),
+            cuts in prop::collection::vec(0usize..120, 0..6),
+        ) {
+            let mut time = 400 * DAY;
+            let times: Vec<_> = steps.iter().map(|&(kind, ns)| {
+                time = match kind {
+                    0 => time.saturating_sub(ns),
+                    1 => time + 3 * ns,
+                    _ => time + ns / 1000,
+                };
+                time
+            }).collect();
+            let (nows, whole) = run(&times);
+            let mut cuts: Vec<_> = cuts.iter().map(|cut| cut % times.len()).collect();
+            cuts.extend([0, times.len()]);
+            cuts.sort_unstable();
+            let mut words = Clock::new(HOUR).words();
+            for cut in cuts.windows(2) {
+                let mut seen = TimesSeen::default();
+                times[cut[0]..cut[1]].iter().for_each(|&time| seen.add(Timestamp(time)));
+                let mut over = Clock::of_words(HOUR, words);
+                let is_over = over.pass_over(&seen);
+                let mut clock = Clock::of_words(HOUR, words);
+                for at in cut[0]..cut[1] {
+                    let next = times.get(at + 1).map(|&time| Timestamp(time));
+                    let now = clock.observe_before(Timestamp(times[at]), || next);
+                    prop_assert_eq!(now.0, nows[at]);
+                }
+                prop_assert!(!is_over || over.now() == clock.now() && over.first() == clock.first());
+                words = if is_over { over.words() } else { clock.words() };
+            }
+            let end = Clock::of_words(HOUR, words);
+            prop_assert_eq!((end.now(), end.first()), (whole.now(), whole.first()));
+        }
+    }
+
+    /// A clock that is told says what it is told.
+    #[test]
+    fn a_told_clock_repeats() {
+        let mut clock = Clock::told();
+        for now in [5 * DAY, 5 * DAY, 900 * DAY, 900 * DAY + 1] {
+            clock.pass(Timestamp(now));
+            assert_eq!(observe(&mut clock, DAY), now);
+            assert_eq!(clock.now().0, now);
+        }
+        assert_eq!(clock.first(), Some(Timestamp(5 * DAY)));
     }
 }

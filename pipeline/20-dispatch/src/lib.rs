@@ -35,7 +35,7 @@ mod slow_path;
 mod tests;
 mod transport;
 
-pub use clock::{Clock, ClockStats};
+pub use clock::{Clock, ClockStats, ClockWords, TimesSeen};
 pub use dispatcher::{DispatchOptions, Dispatched, Dispatcher, slow_reason};
 pub use encapsulation::{NO_VLAN, is_tunnel_port, tunnel_uid, tunnels, vlans};
 pub use fast_path::SlowReason;

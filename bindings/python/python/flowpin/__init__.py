@@ -15,6 +15,7 @@ from typing import Any, Literal, TypeVar, overload
 
 from . import _native
 from ._errors import (
+    CapWarning,
     ConsumedError,
     DamagedCaptureWarning,
     FlowpinError,
@@ -41,6 +42,7 @@ from ._reader import Reader, Records
 from ._source import LINKTYPE_ETHERNET, Capture, Packet, Source, resolve
 
 __all__ = [
+    "CapWarning",
     "Capture",
     "CapturePacket",
     "ConsumedError",

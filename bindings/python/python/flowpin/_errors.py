@@ -47,6 +47,11 @@ class DamagedCaptureWarning(UserWarning):
     """A capture is cut off or damaged; what came before is analysed."""
 
 
+class CapWarning(UserWarning):
+    """A limit was reached that all connections share: where a run is divided, others may have
+    been affected."""
+
+
 class RuleWarning(UserWarning):
     """A rule is refused, or a variable is in none; the others are compared."""
 

@@ -131,6 +131,61 @@ class Explanations(Iterator[str]):
     def report(self) -> Report: ...
     def close(self) -> None: ...
 
+class Splitter:
+    """What cuts a capture into splits, each of which begins with a record."""
+
+    HEAD_LEN: int
+    RECORD_LEN_MAX: int
+    head: bytes
+    @staticmethod
+    def of(head: bytes) -> Splitter | None: ...
+    def guess(self, data: bytes, start: int) -> int | None: ...
+    def walk(self, data: bytes, start: int, until: int) -> tuple[int, int] | None: ...
+
+class Items(Iterator[tuple[str, int, bytes]]):
+    """What one step of a divided run hands to the next: of a kind, with a number, and bytes."""
+
+    def __next__(self) -> tuple[str, int, bytes]: ...
+    def report(self) -> Report: ...
+
+_Data = tuple[str, bytes] | None
+_Times = tuple[tuple[int, int, int] | None, int, int]
+_Division = tuple[int, list[tuple[str, str]]]
+_Whole = tuple[int, int]
+
+def survey(
+    source: _Source,
+    config: str | None,
+    options: _Options,
+    data: _Data,
+    clock: tuple[list[int], int | None] | None,
+) -> tuple[int, int | None, _Times, list[int] | None, bool, list[tuple[str, str]]]: ...
+def clock(
+    config: str | None, options: _Options, behind: tuple[list[int], _Times] | None
+) -> list[int] | None: ...
+def deal(
+    source: _Source,
+    config: str | None,
+    options: _Options,
+    data: _Data,
+    split: tuple[int, list[int], int | None],
+    division: _Division,
+) -> Items: ...
+def part(
+    config: str | None,
+    options: _Options,
+    shares: Iterator[bytes],
+    division: _Division,
+    number: int,
+    whole: _Whole,
+) -> Items: ...
+def join(
+    config: str | None,
+    options: _Options,
+    notes: Iterator[tuple[int, int, bytes]],
+    count: int,
+    whole: _Whole,
+) -> Items: ...
 def packets(source: _Source, config: str | None, options: _Options) -> Packets: ...
 def streams(
     source: _Source, connection: str | None, config: str | None, options: _Options

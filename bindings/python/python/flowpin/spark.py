@@ -1,4 +1,4 @@
-"""Captures as a data source of Apache Spark (4.1 and later): each file is analysed by one task.
+"""Captures as a data source of Apache Spark (4.1 and later).
 
 >>> import flowpin.spark
 >>> flowpin.spark.register(spark)
@@ -9,9 +9,9 @@ or, for all kinds of records at once, as a mapping from names to data frames:
 >>> records = flowpin.spark.analyse(spark, "/captures")
 >>> records["conn"].groupBy("proto").count().show()
 
-Nothing is shuffled: a file, or with ``group="folder"`` all files of a folder together, is read whole
-by one task, and its rows are those of ``flowpin.read`` on the same files. A connection that goes on
-in the next file has a record in each.
+By file nothing is shuffled: a file, or with ``group="folder"`` all files of a folder together, is read
+whole by one task, and its rows are those of ``flowpin.read`` on the same files. A connection that goes
+on in the next file has a record in each. With ``by="connection"`` all captures are one input.
 """
 
 from __future__ import annotations
@@ -72,16 +72,23 @@ def analyse(
     :param paths: paths of captures or of folders, patterns for paths, URLs that fsspec knows.
     :param records: the kinds; all of them if there are none.
     :param by: ``"file"``: each file, or group of files, is analysed by one task.
-    :param group: ``"file"`` or ``"folder"``: what one task reads.
-    :param options: as for :func:`flowpin.read`.
+        ``"connection"``: all captures are one input; packets are shuffled, so that each task has
+        all of some connections. The analysis is done at once, and its records are kept by Spark.
+    :param group: ``"file"`` or ``"folder"``: by file, what one task reads.
+    :param options: as for :func:`flowpin.read`. By connection also ``parts``, how many tasks have
+        connections (1 to 256; as many as Spark has cores), and ``split_bytes``, how much of a
+        capture one task reads (64 MiB).
     :raises OptionError: an option or a kind of records is wrong.
     :raises InputError: there is no capture.
     """
-    if by != "file":
-        raise OptionError(f"there is no analysis by {by!r}; use by='file'", "by")
-    register(spark)
+    if by not in ("file", "connection"):
+        text = f"there is no analysis by {by!r}; use by='file' or by='connection'"
+        raise OptionError(text, "by")
     given = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     names = [os.fspath(path) for path in given]
+    if by == "connection":
+        return _by_connection(spark, names, records, options)
+    register(spark)
     kinds = list(records) if records is not None else _kinds(options)
     found = {}
     for kind in kinds:
@@ -91,6 +98,23 @@ def analyse(
             source = source.option(name, ",".join(map(_word, words)))
         found[kind] = source.option("paths", json.dumps(names)).load()
     return found
+
+
+def _by_connection(
+    spark: SparkSession,
+    names: Sequence[str],
+    records: Sequence[str] | None,
+    options: dict[str, Any],
+) -> Mapping[str, DataFrame]:
+    from ._connections import OWN, analyse, check
+
+    if not hasattr(spark, "sparkContext"):
+        raise OptionError("by='connection' needs a classic session, not Spark Connect", "by")
+    check(options)
+    engine = {name: value for name, value in options.items() if name not in OWN}
+    kinds = list(records) if records is not None else _kinds(engine)
+    schemas = {kind: (_own_schema(kind, engine), _schema(kind, engine)) for kind in kinds}
+    return analyse(spark, _found(names), _opened, kinds, schemas, options)
 
 
 def _kinds(options: Mapping[str, Any]) -> list[str]:
@@ -116,7 +140,7 @@ class FlowpinSource(DataSource):
         return "flowpin"
 
     def schema(self) -> StructType:
-        return from_arrow_schema(_schema(self.options))
+        return from_arrow_schema(_schema(_record(self.options), _engine(self.options)))
 
     def reader(self, schema: StructType) -> FlowpinReader:
         return FlowpinReader(dict(self.options))
@@ -139,7 +163,7 @@ class FlowpinReader(DataSourceReader):
 
     def read(self, partition: InputPartition) -> Iterator[pyarrow.RecordBatch]:
         assert isinstance(partition, Group)
-        schema = _schema(self._options)
+        schema = _schema(_record(self._options), _engine(self._options))
         fails = _choice(self._options, "damaged", ("accept", "fail")) == "fail"
         with warnings.catch_warnings():
             warnings.simplefilter("error" if fails else "ignore", DamagedCaptureWarning)
@@ -166,9 +190,15 @@ def _engine(options: Mapping[str, str]) -> dict[str, Any]:
     return {"pipeline": "1x1", **own}
 
 
-def _schema(options: Mapping[str, str]) -> pyarrow.Schema:
+def _own_schema(record: str, options: Mapping[str, Any]) -> pyarrow.Schema:
+    """The columns as the engine has them."""
+    its = read(_EMPTY, record, **options).schema
+    return pyarrow.schema(list(its))
+
+
+def _schema(record: str, options: Mapping[str, Any]) -> pyarrow.Schema:
     """The columns, in types that Spark has: it knows no unsigned numbers, and no nanoseconds."""
-    its = read(_EMPTY, _record(options), **_engine(options)).schema
+    its = _own_schema(record, options)
     return pyarrow.schema([pyarrow.field(one.name, _type(one.type)) for one in its])
 
 

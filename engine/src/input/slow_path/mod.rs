@@ -22,7 +22,8 @@ use flowpin_record::RecordKey;
 use flowpin_wire::ip::{Ipv4Packet, option_flaws};
 
 pub(crate) use fragments::KeptApart;
-use fragments::{addresses, is_atomic};
+pub(super) use fragments::addresses;
+use fragments::is_atomic;
 use rules::PacketRules;
 
 /// The part of the input stage that frames off the fast path need.

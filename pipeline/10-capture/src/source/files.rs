@@ -108,7 +108,8 @@ impl Files {
         files.ready()
     }
 
-    fn empty(attention: &Attention, windows: Windows) -> Self {
+    /// None at all.
+    pub(super) fn empty(attention: &Attention, windows: Windows) -> Self {
         Self {
             files: Vec::new(),
             pending: VecDeque::new(),

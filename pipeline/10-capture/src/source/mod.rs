@@ -23,6 +23,7 @@ use crate::format::Order;
 use crate::live::{Live, LiveOptions, NextFiles, Recorder};
 use crate::reader::Reader;
 use crate::report::{Progress, Report};
+use crate::share::{Told, next_told};
 use files::Files;
 use flowpin_config::{Input, Plan};
 use flowpin_packet::{Frame, Piece, Timestamp};
@@ -117,7 +118,12 @@ pub struct Source {
     /// Bytes and frames of those.
     bytes_done: u64,
     packets_done: u64,
+    /// Where shares come from, if there are no captures.
+    shares: Option<Shares>,
 }
+
+/// Gives one [share](crate::add_to_share) after the other; none at their end.
+pub type Shares = Box<dyn FnMut() -> Option<Vec<u8>> + Send>;
 
 /// Where the last piece came from.
 enum Lane {
@@ -135,6 +141,8 @@ enum Lane {
     },
     /// From several: frames with their numbers.
     Merged(Vec<(Frame, u64)>),
+    /// From a share: frames with their numbers and stream times.
+    Told(Vec<Told>),
 }
 
 impl Source {
@@ -208,6 +216,18 @@ impl Source {
         }
     }
 
+    /// Packets that were numbered by who has read them. Each says its stream time, which
+    /// [`Walk::take_silence`] tells.
+    ///
+    /// # Errors
+    /// None at present: as [`Self::open`].
+    pub fn told(shares: Shares) -> Result<Self, CaptureError> {
+        let files = Files::empty(&Attention::default(), Windows::new(0));
+        let mut source = Self::new(files, &Options::default())?;
+        (source.shares, source.lane) = (Some(shares), Lane::Told(Vec::new()));
+        Ok(source)
+    }
+
     fn new(files: Files, options: &Options) -> Result<Self, CaptureError> {
         let mut links: Vec<_> = (files.files.iter())
             .flat_map(|file| &file.report.links)
@@ -230,6 +250,7 @@ impl Source {
             files_done: 0,
             bytes_done: 0,
             packets_done: 0,
+            shares: None,
         };
         source.count_empty_files();
         Ok(source)
@@ -320,11 +341,33 @@ impl Source {
                         return Ok(true);
                     }
                 }
+                Lane::Told(told) => return self.fill_told(piece, told),
             }
         }
         // As many packets as were wanted: only a single capture is recorded.
         self.end_recording(0)?;
         Ok(false)
+    }
+
+    /// Takes the next share as a piece.
+    fn fill_told(&mut self, piece: &mut Piece, mut told: Vec<Told>) -> Result<bool, CaptureError> {
+        told.clear();
+        let Some(share) = self.shares.as_mut().and_then(|next| next()) else {
+            return Ok(false);
+        };
+        (piece.len, piece.bytes) = (share.len(), share);
+        let mut at = 0;
+        while let Some(one) = next_told(&piece.bytes, &mut at) {
+            told.push(one);
+        }
+        if at < piece.len {
+            let source = std::io::Error::from(std::io::ErrorKind::InvalidData);
+            let path = PathBuf::from("a share");
+            return Err(CaptureError::Unreadable { path, source });
+        }
+        self.number(piece);
+        self.lane = Lane::Told(told);
+        Ok(true)
     }
 
     fn end_recording(&mut self, index: usize) -> Result<(), CaptureError> {
@@ -340,6 +383,16 @@ impl Source {
     /// Frames delivered so far: walked, once a walk is over.
     pub const fn delivered(&self) -> u64 {
         self.packet_count_max - self.remaining
+    }
+
+    /// Frames so far, those included that were left out: walked, once a walk is over.
+    pub const fn numbered(&self) -> u64 {
+        self.number
+    }
+
+    /// The time of the first frame. Before the first piece is filled.
+    pub fn first_time(&self) -> Option<Timestamp> {
+        self.files.pending.front().map(|&(time, _)| time)
     }
 
     /// How far reading has come.

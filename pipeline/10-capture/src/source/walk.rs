@@ -2,6 +2,7 @@
 
 use super::{Lane, Source};
 use crate::format::{CAPTURED_LEN_MAX, Classic, Format, Lengths, Order, Quick};
+use crate::share::Told;
 use flowpin_packet::{Frame, LinkType, Piece, Timestamp};
 
 /// The frames of one piece, in order.
@@ -141,7 +142,8 @@ impl<'a> Walk<'a> {
     }
 
     /// Up to when nothing came before the frame that [`Walk::next_frame`] returned last, or before
-    /// the end of the piece: a recording of our own says so. Taken with this call.
+    /// the end of the piece: a recording of our own says so. Of packets of a share, their stream
+    /// time. Taken with this call.
     #[inline]
     pub const fn take_silence(&mut self) -> Option<Timestamp> {
         self.silence.take()
@@ -153,7 +155,7 @@ impl<'a> Walk<'a> {
     pub fn peek_time(&mut self) -> Option<Timestamp> {
         let source = &mut *self.source;
         match &source.lane {
-            Lane::Closed => None,
+            Lane::Closed | Lane::Told(_) => None,
             Lane::Merged(frames) => match frames.get(self.pos) {
                 Some((frame, _)) => Some(frame.time),
                 None => source.merge.next_time(),
@@ -185,6 +187,11 @@ impl<'a> Walk<'a> {
                     self.number = number;
                     frame
                 })
+            }
+            Lane::Told(told) => {
+                let next = told.get(self.pos).copied();
+                self.pos += 1;
+                next.and_then(|told| self.told(told))
             }
             Lane::Closed => None,
         };
@@ -222,6 +229,14 @@ impl<'a> Walk<'a> {
         {
             pcapng.passed(self.last_time);
         }
+    }
+
+    /// A packet whose number and stream time are known.
+    fn told(&mut self, told: Told) -> Option<Frame> {
+        self.number = told.number;
+        self.silence = Some(told.stream_time);
+        self.source.remaining -= u64::from(told.frame.is_some());
+        told.frame
     }
 
     fn next_solo(&mut self, index: usize) -> Option<Frame> {

@@ -69,6 +69,16 @@ impl DataNews {
             + self.text_bytes
     }
 
+    /// The hosts between which control connections have announced others.
+    pub fn announced(&self) -> impl Iterator<Item = (IpAddr, IpAddr)> {
+        self.statements.iter().filter_map(|one| match &one.what {
+            What::Announced {
+                opener, listener, ..
+            } => Some((*opener, listener.address)),
+            What::Carries { .. } => None,
+        })
+    }
+
     /// Takes what another worker has seen.
     pub(crate) fn add(&mut self, mut other: Self) {
         self.statements.append(&mut other.statements);

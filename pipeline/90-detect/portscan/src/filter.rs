@@ -255,6 +255,28 @@ impl Unlogged {
         }
     }
 
+    /// All that is in it, for who writes it down.
+    pub(crate) fn parts(&self) -> ([u64; SHARD_COUNT / 64], &[u32], &[u8]) {
+        (self.shards.0, &self.counts, &self.sources)
+    }
+
+    /// What was written down; none if it is not what [`Unlogged::parts`] has given.
+    pub(crate) fn of_parts(
+        shards: [u64; SHARD_COUNT / 64],
+        attempts: u64,
+        counts: Vec<u32>,
+        sources: Vec<u8>,
+    ) -> Option<Self> {
+        let empty = Self::new();
+        let fits = counts.len() == empty.counts.len() && sources.len() == empty.sources.len();
+        fits.then_some(Self {
+            shards: Shards(shards),
+            attempts,
+            counts,
+            sources,
+        })
+    }
+
     /// Adds another worker's: sums, and for the rest the union.
     pub(crate) fn join(&mut self, other: &Self) {
         self.shards.join(other.shards);

@@ -26,6 +26,7 @@ mod filter;
 mod fuzz;
 mod hash;
 mod merger;
+mod note;
 mod observer;
 mod options;
 mod sketch;

@@ -1,0 +1,224 @@
+"""Captures analysed by connection: ``flowpin.spark.analyse(…, by="connection")``.
+
+::
+
+    splits ─► survey ─► the driver adds up ─► deal ─► shuffle ─► parts ─┬─► records
+              (1 pass)   numbers, clocks     (2 pass)  by part          └─► notes ─► join ─► scans
+
+Each step is the engine's own (``engine/src/parts``), so the records are those of one run over all
+captures. This module decides who does what, and in which order.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import IO, Any
+
+import pyarrow
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.pandas.types import from_arrow_schema
+
+from . import _native
+from ._errors import CapWarning, DamagedCaptureWarning, OptionError
+from ._options import words
+from ._splits import Driver, Job, Settled
+
+#: Options of runs that are not divided; what else is refused, the engine says.
+_REFUSED = {
+    "pipeline": "each part has one thread",
+    "stats": "there is a file of it for each run",
+}
+
+#: Losses that come from a limit which all connections share: one run may have lost others.
+_SHARED = ("memory", "evicted", "forgotten", "untracked", "summed", "_connections", "room")
+
+#: Options that are not the engine's.
+OWN = ("parts", "split_bytes", "damaged")
+
+_SPLIT_BYTES = 64 << 20
+
+
+def check(options: Mapping[str, Any]) -> None:
+    """Refuses what keeps a run from being divided, before anything is done."""
+    for name in options:
+        if name in _REFUSED:
+            raise OptionError(f"{name}: not with by='connection', as {_REFUSED[name]}", name)
+    engine = {name: value for name, value in options.items() if name not in (*OWN, "config")}
+    given = words(engine)
+    if given[1]:
+        text = "grammar: a compiled Grammar stays in its process; name a file that all workers have"
+        raise OptionError(text, "grammar")
+    place = options.get("config")
+    _native.clock(None if place is None else os.fspath(place), given, None)
+
+
+def analyse(
+    spark: SparkSession,
+    paths: Sequence[str],
+    opened: Callable[[str], str | IO[bytes]],
+    kinds: Sequence[str],
+    schemas: Mapping[str, tuple[pyarrow.Schema, pyarrow.Schema]],
+    options: dict[str, Any],
+) -> dict[str, DataFrame]:
+    """The records of all captures as one input. ``schemas``: the engine's and Spark's."""
+    own = {name: options.pop(name, None) for name in (*OWN, "config")}
+    config = None if own["config"] is None else os.fspath(own["config"])
+    given = words(options)
+    context = spark.sparkContext
+    parts = min(256, max(1, int(own["parts"] or context.defaultParallelism)))
+    job = Job(given, config, opened, parts)
+    driver = Driver(spark, job, int(own["split_bytes"] or _SPLIT_BYTES))
+    splits, damage, job.whole = driver.settle(paths)
+    _tell_damage(damage, own["damaged"] == "fail")
+    records = _run(spark, job, splits)
+    # Control connections and what they announce belong together: once more, with them in one part.
+    while hosts := _hosts(records) - set(job.hosts):
+        records.unpersist()
+        job = replace(job, hosts=sorted({*job.hosts, *hosts}))
+        records = _run(spark, job, splits)
+    joined = _joined(spark, job, records)
+    _tell_losses(records, joined)
+    return {kind: _of_kind(records, joined, kind, *schemas[kind]) for kind in kinds}
+
+
+def _run(spark: SparkSession, job: Job, splits: Sequence[Settled]) -> DataFrame:
+    """Deals out all packets, and analyses the parts: rows of kind, part, number and bytes."""
+
+    def deal(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+        for batch in batches:
+            for nth in batch.column(0).to_pylist():
+                yield from _dealt(job, splits[nth])
+
+    def analyse_part(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+        return _analysed(job, batches)
+
+    rows = spark.range(0, len(splits), 1, max(1, len(splits)))
+    shares = rows.mapInArrow(deal, "part int, number long, share binary")
+    by_part = shares.repartitionById(job.parts + 2, shares["part"]).sortWithinPartitions("number")
+    columns = "kind string, part int, number decimal(20, 0), data binary"
+    return by_part.mapInArrow(analyse_part, columns).persist()
+
+
+_SHARES = pyarrow.schema(
+    [("part", pyarrow.int32()), ("number", pyarrow.int64()), ("share", pyarrow.binary())]
+)
+_ROWS = pyarrow.schema(
+    [
+        ("kind", pyarrow.string()),
+        ("part", pyarrow.int32()),
+        ("number", pyarrow.decimal128(20, 0)),
+        ("data", pyarrow.binary()),
+    ]
+)
+
+
+def _dealt(job: Job, settled: Settled) -> Iterator[pyarrow.RecordBatch]:
+    known = (settled.packets_before, settled.clock, settled.next)
+
+    def start(source: Any, data: Any) -> Any:
+        return _native.deal(source, job.config, job.given, data, known, job.division)
+
+    for part, number, share in job.started(settled.split, start):
+        yield pyarrow.RecordBatch.from_pylist(
+            [{"part": int(part), "number": number, "share": share}], _SHARES
+        )
+
+
+def _analysed(
+    job: Job, batches: Iterable[pyarrow.RecordBatch]
+) -> Iterator[pyarrow.RecordBatch]:
+    shares = _shares(batches)
+    first = next(shares, None)
+    if first is None:
+        return
+    part = first[0]
+
+    def all_shares() -> Iterator[bytes]:
+        yield first[1]
+        for _, share in shares:
+            yield share
+
+    items = _native.part(job.config, job.given, all_shares(), job.division, part, job.whole)
+    for kind, number, data in items:
+        yield _row(kind, part, number, data)
+    for name, count in items.report().losses.items():
+        yield _row(f".lost {name}", part, count, b"")
+
+
+def _row(kind: str, part: int, number: int, data: bytes) -> pyarrow.RecordBatch:
+    row = {"kind": kind, "part": part, "number": number, "data": data}
+    return pyarrow.RecordBatch.from_pylist([row], _ROWS)
+
+
+def _shares(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[tuple[int, bytes]]:
+    for batch in batches:
+        parts, shares = batch.column(0), batch.column(2)
+        for nth in range(batch.num_rows):
+            yield parts[nth].as_py(), shares[nth].as_py()
+
+
+def _hosts(records: DataFrame) -> set[tuple[str, str]]:
+    rows = records.where("kind = '.hosts'").select("data").distinct().collect()
+    pairs = (sorted(bytes(row[0]).decode().split()) for row in rows)
+    return {(one, other) for one, other in pairs}
+
+
+def _joined(spark: SparkSession, job: Job, records: DataFrame) -> DataFrame:
+    """What is decided from the notes of all parts, by one task."""
+
+    def decide(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+        def notes() -> Iterator[tuple[int, int, bytes]]:
+            for batch in batches:
+                for row in batch.to_pylist():
+                    yield row["part"], int(row["number"]), row["data"]
+
+        items = _native.join(job.config, job.given, notes(), job.parts + 2, job.whole)
+        for kind, number, data in items:
+            yield _row(kind, -1, number, data)
+        for name, count in items.report().losses.items():
+            yield _row(f".lost {name}", -1, count, b"")
+
+    notes = records.where("kind = '.scans'").select("part", "number", "data")
+    in_order = notes.coalesce(1).sortWithinPartitions("number", "part")
+    columns = "kind string, part int, number decimal(20, 0), data binary"
+    return in_order.mapInArrow(decide, columns).persist()
+
+
+def _of_kind(
+    records: DataFrame,
+    joined: DataFrame,
+    kind: str,
+    own: pyarrow.Schema,
+    schema: pyarrow.Schema,
+) -> DataFrame:
+    def rows(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+        for batch in batches:
+            for data in batch.column(0).to_pylist():
+                for one in pyarrow.ipc.open_stream(data):
+                    yield pyarrow.RecordBatch.from_arrays(one.columns, schema=own).cast(schema)
+
+    all = records.unionByName(joined).where(f"kind = '{kind}'").select("data")
+    return all.mapInArrow(rows, from_arrow_schema(schema))
+
+
+def _tell_damage(damage: Sequence[tuple[str, str]], fails: bool) -> None:
+    with warnings.catch_warnings():
+        if fails:
+            warnings.simplefilter("error", DamagedCaptureWarning)
+        for name, what in damage:
+            warnings.warn(f"{name}: {what}", DamagedCaptureWarning, stacklevel=4)
+
+
+def _tell_losses(records: DataFrame, joined: DataFrame) -> None:
+    """Where a cap was reached, one run would have reached it elsewhere."""
+    lines = records.unionByName(joined).where("kind like '.lost %'")
+    rows = lines.select("kind").distinct().collect()
+    lost = sorted({row[0].removeprefix(".lost ") for row in rows})
+    shared = [name for name in lost if any(part in name for part in _SHARED)]
+    if shared:
+        counted = ", ".join(shared)
+        text = f"records may differ from those of one run, as limits were reached: {counted}"
+        warnings.warn(f"{text}; give more memory", CapWarning, stacklevel=4)

@@ -1,0 +1,346 @@
+//! One run on many machines, for `flowpin.spark`: splits, shares and parts as plain values, which
+//! travel between processes.
+
+use crate::error::Failure;
+use crate::feed::{Feed, Giver};
+use crate::report::Report;
+use crate::run::Setting;
+use arrow_array::RecordBatch;
+use arrow_ipc::writer::StreamWriter;
+use flowpin_config::Plan;
+use flowpin_engine::parts::{self, Deal, Division, Note, Part, PartNote, Share, Whole};
+use flowpin_engine::{BatchSink, Clock, Control, Splitter, TimesSeen};
+use flowpin_packet::Timestamp;
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::PyBytes;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What cuts one capture into splits.
+#[pyclass(frozen, module = "flowpin._native", name = "Splitter")]
+pub(crate) struct PySplitter(Splitter);
+
+#[pymethods]
+impl PySplitter {
+    /// By the first bytes of a capture; none if it is not to be cut.
+    #[staticmethod]
+    fn of(head: &[u8]) -> Option<Self> {
+        Splitter::new(head).map(Self)
+    }
+
+    /// The bytes before the first record.
+    #[getter]
+    fn head<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, self.0.head())
+    }
+
+    /// Where a record seems to begin.
+    fn guess(&self, py: Python<'_>, data: &[u8], start: usize) -> Option<usize> {
+        py.detach(|| self.0.guess(data, start))
+    }
+
+    /// The first border at or behind `until`, from one on, and the packets in between.
+    fn walk(
+        &self,
+        py: Python<'_>,
+        data: &[u8],
+        start: usize,
+        until: usize,
+    ) -> Option<(usize, u64)> {
+        let walked = py.detach(|| self.0.walk(data, start, until));
+        walked.map(|walked| (walked.end, walked.packets))
+    }
+
+    #[classattr]
+    const HEAD_LEN: usize = Splitter::HEAD_LEN;
+    #[classattr]
+    const RECORD_LEN_MAX: usize = Splitter::RECORD_LEN_MAX;
+}
+
+/// First, least and greatest; steps behind and ahead.
+type Times = (Option<(u64, u64, u64)>, u64, u64);
+/// Packets, the first one's time, times, the clock behind them, whether that is needed, damage.
+type Surveyed = (
+    u64,
+    Option<u64>,
+    Times,
+    Option<Vec<u64>>,
+    bool,
+    Vec<(String, String)>,
+);
+/// A capture in memory: its name, its bytes.
+pub(crate) type Bytes = Option<(String, PyBackedBytes)>;
+
+fn owned(data: Bytes) -> parts::Bytes {
+    data.map(|(name, bytes)| (name, bytes.to_vec()))
+}
+
+/// Surveys a split; `clock`: that of the split before, and the time behind it.
+pub(crate) fn survey(
+    py: Python<'_>,
+    setting: &Setting,
+    data: Bytes,
+    clock: Option<(Vec<u64>, Option<u64>)>,
+) -> PyResult<Surveyed> {
+    let clock = match clock {
+        None => None,
+        Some((words, next)) => Some((of_words(py, &words)?, next.map(Timestamp))),
+    };
+    let (plan, names) = (&setting.plan, &setting.names);
+    let data = owned(data);
+    let done = py.detach(|| parts::survey(plan, data, clock, &Control::default()));
+    for feeder in &setting.feeders {
+        feeder.call_method0(py, "check")?;
+    }
+    let done = done.map_err(|error| Failure::of_run(&error).renamed(names).raise(py))?;
+    let report = Report::of_inputs(done.packets, &done.inputs, names);
+    let TimesSeen {
+        span,
+        behind_max_ns,
+        ahead_max_ns,
+    } = done.times;
+    let span = span.map(|(first, least, greatest)| (first.0, least.0, greatest.0));
+    Ok((
+        done.packets,
+        done.first.map(|time| time.0),
+        (span, behind_max_ns, ahead_max_ns),
+        done.clock.map(Vec::from),
+        done.is_silent,
+        report.damage,
+    ))
+}
+
+/// The clock before the first packet.
+///
+/// # Errors
+/// An option keeps the run from being divided.
+pub(crate) fn clock(py: Python<'_>, plan: &Plan) -> PyResult<Vec<u64>> {
+    if let Some((option, why)) = parts::refusal(plan) {
+        let text = format!("{option}: not with by='connection', as {why}");
+        return Err(Failure::option(option, text).raise(py));
+    }
+    Ok(Clock::new(plan.clock_leap_max_ns).words().into())
+}
+
+/// The clock behind packets that were surveyed without it; none if it has to be given.
+pub(crate) fn clock_over(
+    py: Python<'_>,
+    plan: &Plan,
+    words: &[u64],
+    (span, behind_max_ns, ahead_max_ns): Times,
+) -> PyResult<Option<Vec<u64>>> {
+    let mut clock = Clock::of_words(plan.clock_leap_max_ns, of_words(py, words)?);
+    let times = TimesSeen {
+        span: span.map(|(first, least, greatest)| {
+            (Timestamp(first), Timestamp(least), Timestamp(greatest))
+        }),
+        behind_max_ns,
+        ahead_max_ns,
+    };
+    Ok(clock.pass_over(&times).then(|| clock.words().into()))
+}
+
+fn of_words(py: Python<'_>, words: &[u64]) -> PyResult<[u64; 9]> {
+    let words = words.try_into();
+    words.map_err(|_| Failure::defect("the clock").raise(py))
+}
+
+/// Parts, and the pairs of hosts that are together.
+pub(crate) type Divided = (u16, Vec<(IpAddr, IpAddr)>);
+
+fn division((parts, hosts): Divided) -> Division {
+    Division { parts, hosts }
+}
+
+/// Items that travel: of a kind, with a number, and bytes.
+#[pyclass(frozen, module = "flowpin._native")]
+pub(crate) struct Items {
+    feed: Feed<(String, u64, Vec<u8>)>,
+    /// What the caller's iterator has raised.
+    raised: Raised,
+}
+
+type Raised = Arc<Mutex<Option<PyErr>>>;
+
+#[pymethods]
+impl Items {
+    const fn __iter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        this
+    }
+
+    fn __next__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<Option<(String, u64, Bound<'py, PyBytes>)>> {
+        let next = self.feed.next(py);
+        let raised = &mut *self.raised.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(error) = raised.take() {
+            return Err(error);
+        }
+        Ok(next?.map(|(kind, number, bytes)| (kind, number, PyBytes::new(py, &bytes))))
+    }
+
+    /// The sums; waits for the end.
+    fn report(&self, py: Python<'_>) -> PyResult<Report> {
+        self.feed.report(py)
+    }
+}
+
+/// Deals the packets of a split out: shares, each with its part as its kind.
+pub(crate) fn deal(
+    py: Python<'_>,
+    setting: Setting,
+    data: Bytes,
+    (packets_before, clock, next): (u64, Vec<u64>, Option<u64>),
+    divided: Divided,
+) -> PyResult<Items> {
+    let split = Deal {
+        packets_before,
+        clock: of_words(py, &clock)?,
+        next: next.map(Timestamp),
+    };
+    let data = owned(data);
+    let feed = Feed::start(py, setting, move |plan, giver, control, progress, _| {
+        progress.started();
+        let mut give = |share: Share| {
+            let len = share.bytes.len();
+            giver.give((share.part.to_string(), share.number, share.bytes), len)
+        };
+        parts::deal(plan, data, &split, &division(divided), control, &mut give)?;
+        Ok(Report::default())
+    })?;
+    let raised = Raised::default();
+    Ok(Items { feed, raised })
+}
+
+/// Runs a part: its records' batches by the names of their tables, notes as `.scans` and `.hosts`.
+pub(crate) fn part(
+    py: Python<'_>,
+    setting: Setting,
+    shares: Py<PyAny>,
+    divided: Divided,
+    number: u16,
+    (packets, end): (u64, u64),
+) -> PyResult<Items> {
+    let raised = Raised::default();
+    let seen = Arc::clone(&raised);
+    let feed = Feed::start(py, setting, move |plan, giver, control, progress, names| {
+        let division = division(divided);
+        let part = Part {
+            division: &division,
+            number,
+            whole: Whole {
+                packets,
+                end: Timestamp(end),
+            },
+        };
+        let stop = Arc::clone(&control.stop);
+        let shares = Box::new(move || {
+            let next = Python::attach(|py| share_of(py, &shares));
+            next.unwrap_or_else(|error| {
+                *seen.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                stop.store(true, std::sync::atomic::Ordering::Relaxed);
+                None
+            })
+        });
+        let mut notes = giver.another();
+        let note = Box::new(move |note: PartNote| {
+            let (kind, number, bytes) = match note {
+                PartNote::Scans(note) => (".scans", note.upto, note.bytes),
+                PartNote::Hosts(one, other) => (".hosts", 0, format!("{one} {other}").into_bytes()),
+            };
+            let len = bytes.len();
+            // Who wants no more has closed the feed: then the records end the run.
+            let _closed = notes.give((kind.to_owned(), number, bytes), len);
+        });
+        let sink = Tables::boxed(plan, giver.another());
+        let report = parts::run_part(plan, part, shares, sink, note, control, progress)?;
+        Ok(Report::of(&report, names))
+    })?;
+    Ok(Items { feed, raised })
+}
+
+/// Decides what parts have noted: `notes` gives part, number and bytes.
+pub(crate) fn join(
+    py: Python<'_>,
+    setting: Setting,
+    notes: Py<PyAny>,
+    parts: u16,
+    (packets, end): (u64, u64),
+) -> PyResult<Items> {
+    let raised = Raised::default();
+    let seen = Arc::clone(&raised);
+    let feed = Feed::start(py, setting, move |plan, giver, control, progress, _| {
+        progress.started();
+        let whole = Whole {
+            packets,
+            end: Timestamp(end),
+        };
+        let mut next = || {
+            let next = Python::attach(|py| note_of(py, &notes));
+            Ok(next.unwrap_or_else(|error| {
+                *seen.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                None
+            }))
+        };
+        let sink = Tables::boxed(plan, giver.another());
+        let losses = parts::join(plan, parts, whole, &mut next, sink, control)?;
+        Ok(Report::default().with_losses(&losses))
+    })?;
+    Ok(Items { feed, raised })
+}
+
+/// The next item of a Python iterator; none at its end.
+fn next_of<'py>(py: Python<'py>, iterator: &Py<PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    iterator.bind(py).try_iter()?.next().transpose()
+}
+
+fn share_of(py: Python<'_>, shares: &Py<PyAny>) -> PyResult<Option<Vec<u8>>> {
+    let Some(share) = next_of(py, shares)? else {
+        return Ok(None);
+    };
+    Ok(Some(share.extract::<PyBackedBytes>()?.to_vec()))
+}
+
+fn note_of(py: Python<'_>, notes: &Py<PyAny>) -> PyResult<Option<(u16, Note)>> {
+    let Some(note) = next_of(py, notes)? else {
+        return Ok(None);
+    };
+    let (part, upto, bytes) = note.extract::<(u16, u64, PyBackedBytes)>()?;
+    let bytes = bytes.to_vec();
+    Ok(Some((part, Note { upto, bytes })))
+}
+
+/// Record batches as bytes.
+struct Tables {
+    names: Vec<(usize, String)>,
+    giver: Giver<(String, u64, Vec<u8>)>,
+}
+
+impl Tables {
+    fn boxed(plan: &Plan, giver: Giver<(String, u64, Vec<u8>)>) -> Box<dyn BatchSink> {
+        let tables = flowpin_engine::tables(plan).into_iter();
+        let names = tables.map(|table| (table.number, table.name)).collect();
+        Box::new(Self { names, giver })
+    }
+}
+
+impl BatchSink for Tables {
+    fn wants(&self, table: usize) -> bool {
+        self.names.iter().any(|&(number, _)| number == table)
+    }
+
+    fn take(&mut self, table: usize, batch: RecordBatch) -> bool {
+        let Some((_, name)) = self.names.iter().find(|&&(number, _)| number == table) else {
+            return true;
+        };
+        let mut bytes = Vec::new();
+        let written = StreamWriter::try_new(&mut bytes, &batch.schema()).and_then(|mut writer| {
+            writer.write(&batch)?;
+            writer.finish()
+        });
+        let len = bytes.len();
+        written.is_ok() && self.giver.give((name.clone(), 0, bytes), len).is_ok()
+    }
+}
