@@ -23,8 +23,6 @@ pub(crate) fn load(plan: &mut Plan) -> Result<(), Failure> {
     tell_unused(&loaded, &plan.rules.variables);
     tell_classes(&loaded);
     report(&loaded, SHOWN_MAX);
-    let read = loaded.files.iter().chain(&loaded.beside).cloned();
-    plan.live.read_again.extend(read);
     flowpin_rules::put(loaded, plan).map_err(refused)
 }
 

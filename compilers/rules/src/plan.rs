@@ -42,6 +42,8 @@ pub fn put(loaded: Loaded, plan: &mut Plan) -> Result<(), String> {
             _ => {}
         }
     }
+    let read = loaded.files.iter().chain(&loaded.beside).cloned();
+    plan.live.read_again.extend(read);
     plan.rules.loaded = Some(Arc::new(loaded.set));
     Ok(())
 }

@@ -267,10 +267,6 @@ fn run_into(
     let (given, gated) = given.map_or((None, None), |given| {
         (Some(given.source), Some((given.gate, given.notes)))
     });
-    let (mut source, reads, stats, chosen) = match given {
-        Some(source) => (source, ground::reads_beside(plan), None, None),
-        None => destination.open_input(plan, control)?,
-    };
     let progress = &Latest::new(progress);
     let made;
     let known = match known {
@@ -284,6 +280,11 @@ fn run_into(
         known.report_refused(progress);
     }
     check_apps(plan, known)?;
+    // Behind all that looks at settings: wrong ones destroy no file.
+    let (mut source, reads, stats, chosen) = match given {
+        Some(source) => (source, ground::reads_beside(plan), None, None),
+        None => destination.open_input(plan, control)?,
+    };
     let unpin = Unpin::new();
     let cores = unpin.0.len().max(1);
     let input_bytes = source.progress().bytes_total;

@@ -85,7 +85,8 @@ options! {
                     that the capture does not need");
         }
         others {
-            /// Files that are read again while the run goes on (USR2).
+            /// What rules were read from: it is read again while the run goes on (USR2), and never
+            /// written.
             read_again: Vec<PathBuf> = Vec::new();
         }
     }

@@ -3,6 +3,7 @@
 use crate::program::{assert_refused, capture, code, command, stderr, text};
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::path::Path;
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
@@ -183,6 +184,81 @@ fn a_full_disk_is_told_with_its_path() {
     assert_refused(&full, 1, &["cannot write /dev/full", "free some space"]);
     let few = shell(&place, "ulimit -n 5; flowpin run -r a.pcapng -l logs");
     assert_refused(&few, 1, &["open files", "ulimit -n"]);
+}
+
+/// A disk that is full amid the run ends it in every shape: no thread waits for the room of records
+/// that will never be written.
+#[test]
+fn a_run_over_a_full_disk_ends_in_every_shape() {
+    let place = place();
+    let made = run(&place, "gen dns --queries 40000 --no-truth -w dns.pcap");
+    assert_eq!(code(&made), 0, "{}", stderr(&made));
+    for shape in ["1x2", "1x3", "2x2", "3x3"] {
+        for kib in [512, 4096] {
+            let line = format!(
+                "ulimit -f {kib}; timeout 100 {} run -q -r dns.pcap -l full --force --pipeline {shape}",
+                env!("CARGO_BIN_EXE_flowpin")
+            );
+            let full = shell(&place, &line);
+            assert_refused(&full, 1, &["eve.json", "too large"]);
+        }
+    }
+}
+
+/// What a run reads is never written, and settings that are wrong destroy nothing, even with
+/// `--force`.
+#[test]
+fn rules_lists_and_older_files_are_spared() {
+    let place = place();
+    let sets = place.path().join("sets");
+    fs::create_dir(&sets).unwrap();
+    let rule = "alert dns any any -> any any (dns.query; dataset:isset,x,type string,load eve.json; \
+                sid:1;)\n";
+    for (name, text) in [
+        ("my.rules", "alert ip any any -> any any (sid:1;)\n"),
+        ("list", "www.lab.test\n"),
+        ("all.yaml", "rule-files:\n  - my.rules\n"),
+        ("sets/r.rules", rule),
+        ("sets/eve.json", "d3d3\n"),
+        (
+            "sets/classification.config",
+            "config classification: a,b,1\n",
+        ),
+        ("none", ""),
+    ] {
+        fs::write(place.path().join(name), text).unwrap();
+    }
+    let all = || {
+        let read = |folder: &Path| {
+            let entries = fs::read_dir(folder).unwrap().map(|one| one.unwrap().path());
+            let files = entries.filter(|path| path.is_file());
+            files
+                .map(|path| (path.clone(), fs::read(path).unwrap()))
+                .collect::<Vec<_>>()
+        };
+        let mut found = [read(place.path()), read(&sets)].concat();
+        found.sort();
+        found
+    };
+    let before = all();
+    for line in [
+        "-l o -S my.rules --stats my.rules",
+        "-l o -S my.rules --record-if alert -w my.rules",
+        "-l o -S all.yaml --stats all.yaml",
+        "-l o -S all.yaml --stats my.rules",
+        "-l o --indicators list --stats list",
+        "-l o -S sets --stats sets/classification.config",
+        "-l sets -S sets",
+        "-l o --roots none --stats none",
+        "-l o --roots none --stats old",
+        "-l o --roots none --record-if anomaly -w old",
+        "-l o --fix-dictionary none --stats old",
+        "-l o --patterns missing --stats old",
+    ] {
+        let refused = run(&place, &format!("run -q -r a.pcapng --force {line}"));
+        assert_refused(&refused, 2, &[]);
+        assert!(all() == before, "{line}");
+    }
 }
 
 /// A limit of address space that others live with is enough, whatever the shape; one that is not is
