@@ -191,7 +191,7 @@ fn a_full_disk_is_told_with_its_path() {
 #[test]
 fn a_run_over_a_full_disk_ends_in_every_shape() {
     let place = place();
-    let made = run(&place, "gen dns --queries 40000 --no-truth -w dns.pcap");
+    let made = run(&place, "gen dns --packets 80000 --no-truth -w dns.pcap");
     assert_eq!(code(&made), 0, "{}", stderr(&made));
     for shape in ["1x2", "1x3", "2x2", "3x3"] {
         for kib in [512, 4096] {
