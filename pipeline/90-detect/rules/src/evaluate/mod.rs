@@ -41,7 +41,20 @@ impl Steps {
         }
         !self.is_exceeded
     }
+
+    /// Takes more for what looks at so many bytes: behind each match of a content again.
+    fn take_bytes(&mut self, count: usize) -> bool {
+        let more = u32::try_from(count / BYTES_A_STEP).unwrap_or(u32::MAX);
+        match self.left.checked_sub(more) {
+            Some(left) => self.left = left,
+            None => self.is_exceeded = true,
+        }
+        !self.is_exceeded
+    }
 }
+
+/// Bytes that are decoded or counted in a step.
+const BYTES_A_STEP: usize = 1024;
 
 /// As Suricata's limit of recursions.
 const STEPS_MAX: u32 = 3000;
@@ -103,6 +116,9 @@ fn from(
                 bytes => bytes as usize,
             };
             let part = part.get(..most).unwrap_or(part);
+            if !steps.take_bytes(part.len()) {
+                return false;
+            }
             check.holds(entropy(part)).then_some(at)
         }
         CompiledTerm::Size(check) => check.holds(bytes.len() as u64).then_some(at),
@@ -111,8 +127,12 @@ fn from(
             let begin = place.saturating_add(decode.offset as usize);
             let encoded = bytes.get(begin..).unwrap_or_default();
             let most = decode.bytes.map_or(encoded.len(), |most| most as usize);
+            let encoded = encoded.get(..most).unwrap_or(encoded);
+            if !steps.take_bytes(encoded.len()) {
+                return false;
+            }
             let mut decoded = Vec::new();
-            base64(encoded.get(..most).unwrap_or(encoded), &mut decoded);
+            base64(encoded, &mut decoded);
             let is_right =
                 !decoded.is_empty() && from(&decode.terms, &decoded, 0, variables, steps);
             is_right.then_some(at)
