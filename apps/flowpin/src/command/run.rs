@@ -45,7 +45,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     counters.clear();
     let report = outcome.map_err(|error| Failure::of_run(error, &plan))?;
     show(args, &plan, &report)?;
-    Ok(damage_reported(&report, &signals))
+    Ok(damage_reported(&report, plan.accept_damage, &signals))
 }
 
 /// `-T`: all checks that are possible without a run. Standard input is not read, because that is

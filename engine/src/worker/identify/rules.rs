@@ -36,9 +36,9 @@ impl IdentifyRules {
         messages::check(plan)?;
         let mut parsers = stage_options::parsers(plan);
         registry::prepare(&mut parsers)?;
-        let payload_bytes = plan.rules.payload_bytes;
+        let excerpts = (plan.rules.payload_bytes, plan.rules.packet);
         let prepare = |set| {
-            let database = Database::new(Arc::clone(set)).with_payload(payload_bytes);
+            let database = Database::new(Arc::clone(set)).with_excerpts(excerpts.0, excerpts.1);
             Arc::new(database.with_costs(plan.rules.costs.clone()))
         };
         let detect = plan.rules.loaded.as_ref().map(prepare);

@@ -159,7 +159,7 @@ impl Inspect {
             _ => Phase::Done,
         };
         if let Some(rules) = &mut self.rules {
-            rules.begin(sighting.handle, sighting.meta.shard());
+            rules.begin(sighting.handle, sighting.meta, &sighting.frames);
         }
         while self.states.high_water() <= sighting.handle {
             if self

@@ -16,6 +16,8 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct AlertDecider {
     set: Arc<RuleSet>,
+    /// The capture that all packets are of, if alerts have it.
+    file: Option<String>,
     /// Waits until no worker can deliver anything before it.
     waiting: BTreeMap<RecordKey, Candidate>,
     /// Alerts of packets that belong to no connection.
@@ -26,8 +28,9 @@ pub struct AlertDecider {
 }
 
 impl AlertDecider {
-    pub(crate) fn new(set: Arc<RuleSet>) -> Self {
+    pub(crate) fn new(set: Arc<RuleSet>, file: Option<String>) -> Self {
         Self {
+            file,
             waiting: BTreeMap::new(),
             inbox: Inbox::default(),
             hosts: Hosts::default(),
@@ -126,7 +129,7 @@ impl Decider for AlertDecider {
             };
             if self.is_written(rule, &candidate) {
                 *self.counts.entry(candidate.rule).or_default() += 1;
-                values(rule, &candidate, |values| {
+                values(rule, &candidate, self.file.as_deref(), |values| {
                     out.message(candidate.key, &candidate.place, &ALERT, values);
                 });
             }
