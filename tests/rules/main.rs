@@ -4,6 +4,7 @@
 
 mod both;
 mod events;
+mod excerpts;
 mod facts;
 mod hostile;
 mod order;

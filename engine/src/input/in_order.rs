@@ -58,11 +58,7 @@ impl InOrder {
         };
         let mut odd = odd.iter().peekable();
         for (place, one) in listed.iter().enumerate() {
-            let arrival = Arrival {
-                number: one.number,
-                time: one.frame.time,
-                stream_time: one.stream_time,
-            };
+            let arrival = Arrival::new(&one.frame, one.number, one.stream_time);
             if arrival.stream_time >= self.slow_path.tunnels.next_sweep() {
                 let (now, number) = (arrival.stream_time, arrival.number);
                 self.slow_path.sweep_tunnels(now, number, &mut lane);

@@ -167,11 +167,7 @@ impl InputStage {
             if dispatcher.dispatch_fast::<DECODE>(bytes, &frame, number, now, slot) {
                 lane.commit(piece);
             } else {
-                let arrival = Arrival {
-                    number,
-                    time: frame.time,
-                    stream_time: now,
-                };
+                let arrival = Arrival::new(&frame, number, now);
                 slow_path.frame(frame, arrival, dispatcher, piece, lane);
             }
         })

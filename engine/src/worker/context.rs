@@ -2,7 +2,7 @@
 //! records go.
 
 use flowpin_flow::{Peers, Table};
-use flowpin_packet::{Lives, PacketMeta, Timestamp};
+use flowpin_packet::{FrameBytes, LinkType, Lives, PacketMeta, Stretch, Timestamp};
 use flowpin_record::{ConnRecord, RecordKey};
 
 /// What causes records: a packet, or a connection's end.
@@ -15,6 +15,9 @@ pub(super) struct Cause {
     pub(super) number: u64,
     /// Length of the packet's frame; 0 at an end.
     pub(super) frame_len: u32,
+    /// Where its frame lies, and what that starts with.
+    pub(super) frame: Stretch,
+    pub(super) link: LinkType,
     pub(super) is_end: bool,
     /// An end by time: its number is the connection's own. Else a packet has ended it, and may have
     /// ended others.
@@ -29,6 +32,8 @@ impl Cause {
             stream_time: meta.stream_time,
             number: meta.number,
             frame_len: meta.wire_len,
+            frame: FrameBytes::place(meta),
+            link: meta.link,
             is_end: false,
             is_time_out: false,
         }
@@ -40,6 +45,8 @@ impl Cause {
             stream_time: key.time,
             number: key.number,
             frame_len: 0,
+            frame: Stretch::EMPTY,
+            link: LinkType::Unsupported,
             is_end: true,
             is_time_out: key.number == record.first_packet,
         }
@@ -50,6 +57,8 @@ impl Cause {
 pub(super) struct Context<'a, S> {
     pub(super) cause: Cause,
     peers: PeerSource<'a>,
+    /// Where the packet lies; none at an end.
+    frames: Option<&'a FrameBytes<'a>>,
     pub(super) sink: &'a mut S,
 }
 
@@ -65,10 +74,16 @@ enum PeerSource<'a> {
 impl<'a, S> Context<'a, S> {
     /// Of a packet of an open connection.
     #[inline]
-    pub(super) const fn of_packet(table: &'a Table, cause: Cause, sink: &'a mut S) -> Self {
+    pub(super) const fn of_packet(
+        table: &'a Table,
+        frames: &'a FrameBytes<'a>,
+        cause: Cause,
+        sink: &'a mut S,
+    ) -> Self {
         Self {
             cause,
             peers: PeerSource::Table(table),
+            frames: Some(frames),
             sink,
         }
     }
@@ -78,8 +93,15 @@ impl<'a, S> Context<'a, S> {
         Self {
             cause: Cause::of_end(record, key),
             peers: PeerSource::Record(record),
+            frames: None,
             sink,
         }
+    }
+
+    /// The captured bytes of the packet's frame; none at an end.
+    pub(super) fn frame(&self) -> Option<&'a [u8]> {
+        let frame = self.frames?.stretch(self.cause.frame);
+        Some(frame).filter(|frame| !frame.is_empty())
     }
 
     /// The ports of a connection's client and server.

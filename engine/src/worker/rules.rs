@@ -12,11 +12,12 @@ use crate::exchange::{Exchange, Watch};
 use core::net::IpAddr;
 use flowpin_counters::Losses;
 use flowpin_detect::{Database, Detector, Ends, Found, Odd, Packet, Tap};
-use flowpin_dispatch::TunnelLayer;
+use flowpin_dispatch::{NO_VLAN, TunnelLayer};
 use flowpin_memory::{Budget, Pool};
-use flowpin_packet::{FrameBytes, PacketFlags, PacketMeta, Shard, Timestamp, TunnelKind};
+use flowpin_packet::{FrameBytes, PacketFlags, PacketMeta, Timestamp, TunnelKind};
 use flowpin_record::{
-    Alert, App, FlowSoFar, MessagePlace, NO_TRANSACTION, RecordEndpoint, RecordSink, ToolNames,
+    Alert, AlertPacket, App, FlowSoFar, MessagePlace, NO_TRANSACTION, RecordEndpoint, RecordSink,
+    ToolNames,
 };
 use std::io;
 use std::sync::Arc;
@@ -29,6 +30,8 @@ pub(super) struct Rules {
     watch: Watch,
     /// Whether rules ask for VLANs.
     reads_vlans: bool,
+    /// Whether alerts have the packet that shows them.
+    shows_packets: bool,
     /// The packets of events that wait.
     packets: Vec<PacketMeta>,
     found: Vec<Found>,
@@ -43,6 +46,7 @@ impl Rules {
         Ok(Self {
             watch: rules.watch(),
             reads_vlans: database.reads_vlans(),
+            shows_packets: database.shows_packets(),
             detector: Detector::new(database, budget, connections_max)?,
             packets: Vec::with_capacity(super::BATCH),
             found: Vec::new(),
@@ -56,15 +60,30 @@ impl Rules {
     pub(super) fn exchange(&mut self) -> Option<Arc<Database>> {
         let database = self.watch.next()?;
         self.reads_vlans = database.reads_vlans();
+        self.shows_packets = database.shows_packets();
         self.detector.exchange(Arc::clone(&database));
         Some(database)
     }
 
-    /// A connection begins; `is_shed`: nothing of it is compared.
-    pub(super) fn begin(&mut self, handle: u32, shard: Shard, is_shed: bool) {
-        self.detector.begin(handle, shard);
+    /// A connection begins with this packet; `is_shed`: nothing of it is compared.
+    pub(super) fn begin(
+        &mut self,
+        handle: u32,
+        meta: &PacketMeta,
+        frames: &FrameBytes<'_>,
+        is_shed: bool,
+    ) {
+        self.detector.begin(handle, meta.shard());
         if is_shed {
             self.detector.pass(handle);
+        }
+        if meta.flags.has(PacketFlags::TUNNELLED) {
+            let frame = frames.frame(meta);
+            flowpin_dispatch::tunnels(meta, frame, |layer| {
+                if let Some(vlan) = mirrored_vlan(frame, &layer) {
+                    self.detector.mirrored(handle, vlan);
+                }
+            });
         }
     }
 
@@ -107,7 +126,7 @@ impl Rules {
             payload: frames.payload(meta),
             vlans: match self.reads_vlans {
                 true => flowpin_dispatch::vlans(meta, frames.frame(meta)),
-                false => [flowpin_dispatch::NO_VLAN; 2],
+                false => [NO_VLAN; 2],
             },
         };
         let found = &mut self.found;
@@ -132,6 +151,11 @@ impl Rules {
     /// A stream has a gap, or has ended.
     pub(super) fn stop(&mut self, handle: u32, ends: &Ends, to_server: bool) {
         self.detector.stop(handle, ends, to_server, &mut self.found);
+    }
+
+    /// A side has reset the connection.
+    pub(super) fn reset(&mut self, handle: u32, ends: &Ends) {
+        self.detector.reset(handle, ends, &mut self.found);
     }
 
     /// A segment is odd, or bytes of a stream are missing.
@@ -164,6 +188,12 @@ impl Rules {
     ) {
         let peers = context.peers(handle);
         let cause = context.cause;
+        let frame = context.frame().filter(|_| self.shows_packets);
+        let packet = frame.map(|frame| AlertPacket::shared(frame, cause.link));
+        let mut vlans = peers.vlans;
+        if let (Some(vlan), [NO_VLAN, second]) = (self.detector.mirrored_vlan(handle), vlans) {
+            vlans = [vlan, second];
+        }
         let mut found = core::mem::take(&mut self.found);
         let first = self.detector.database().first_number();
         for one in found.drain(..) {
@@ -181,7 +211,7 @@ impl Rules {
                 protocol,
                 client,
                 server,
-                vlans: peers.vlans,
+                vlans,
                 app: app.map_or("", |app| app.name),
                 in_tools: app.map_or(ToolNames::NONE, |app| app.in_tools),
                 transaction: one.transaction.unwrap_or(NO_TRANSACTION),
@@ -192,6 +222,7 @@ impl Rules {
                 to_server: one.to_server,
                 transaction: one.transaction,
                 payload: one.payload.as_ref(),
+                packet: packet.as_ref(),
                 flow: so_far(&one, cause),
                 shown: &one.shown,
                 sets: one.sets.as_ref(),
@@ -247,6 +278,17 @@ fn so_far(found: &Found, cause: Cause) -> FlowSoFar {
     flow
 }
 
+/// The VLAN in the header of ERSPAN's type II, which stands right before what it carries: it has
+/// the version 1, 12 bits of the VLAN, and no more fields of types (draft-foschiano-erspan §4.1).
+fn mirrored_vlan(frame: &[u8], layer: &TunnelLayer) -> Option<u16> {
+    if layer.kind != TunnelKind::Erspan {
+        return None;
+    }
+    let begin = usize::from(layer.inner_offset).checked_sub(ERSPAN_HEADER)?;
+    let word = u16::from_be_bytes(*frame.get(begin..)?.first_chunk()?);
+    (word >> 12 == 1).then_some(word & 0xfff)
+}
+
 /// The ends of the packet around a tunnel, and its protocol.
 fn around(frame: &[u8], layer: &TunnelLayer) -> Option<Ends> {
     let (from, to) = layer.addresses?;
@@ -274,5 +316,6 @@ const UDP: u8 = 17;
 const IPV6: u8 = 41;
 const GRE: u8 = 47;
 
+const ERSPAN_HEADER: usize = 8;
 const PACKET_ORDINAL: u32 = 3 << 30;
 const END_ORDINAL: u32 = PACKET_ORDINAL + (1 << 29);

@@ -177,6 +177,10 @@ options! {
             until: TimeText => until: Option<TimeText> = None,
                 example "\"2026-11-23T08:40:00Z\"",
                 flag Flag::value("until", "TIME", "Leave out packets captured at TIME or later");
+            /// Captures that are truncated or damaged are reported, but are no failure.
+            accept_damage: bool => accept_damage: bool = false,
+                flag Flag::switch("accept-damage", "Report truncated or damaged captures, but end \
+                    with exit code 0: what is before the damage is analysed anyway");
         }
         [pipeline] PipelineSettings: "`[pipeline]`: threads and memory." {
             /// "auto", "1xN" (N do everything), "2xN" (input, N workers) or "3xN" (also output).

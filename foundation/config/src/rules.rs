@@ -34,6 +34,11 @@ options! {
             payload_bytes: u16 => payload_bytes: u16 = 0,
                 flag Flag::value("alert-payload", "BYTES", "Write what a rule fits into its alert, \
                     at most BYTES bytes: a packet's payload, or the stretch of the stream");
+            /// Write the packet that shows an alert into it: its bytes, its link type, and its
+            /// addresses of Ethernet.
+            packet: bool => packet: bool = false,
+                flag Flag::switch("alert-packet", "Write the packet that shows an alert into it: \
+                    its bytes, its link type, and its addresses of Ethernet");
         }
         others {
             /// The rules; the creator of the plan reads them.

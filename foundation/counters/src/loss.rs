@@ -122,6 +122,9 @@ losses! {
     /// Values that were not added to sets of rules.
     RuleSets = "rule_sets", "value",
         "not added to a set that rules write: more than 96 MiB; rules do not find it there";
+    /// Alerts of packets without a connection beyond those that some packets may have.
+    RulePackets = "rule_packets", "alert",
+        "of packets without a connection left out: more than 16,384 in 4,096 packets";
     /// Bodies that were not extracted because their shard reached its limit of files.
     HttpFiles = "http_files", "file", "reported but not extracted: more than the limit of a run";
     /// Bytes of extracted files beyond the limit of their shard.

@@ -58,6 +58,23 @@ pub struct Stretch {
 }
 
 impl Stretch {
+    /// No bytes.
+    pub const EMPTY: Self = Self {
+        start: 0,
+        len: 0,
+        in_extra: false,
+    };
+
+    /// The captured bytes of a frame in its piece.
+    #[inline]
+    pub const fn of(frame: &Frame) -> Self {
+        Self {
+            start: frame.start,
+            len: frame.captured_len,
+            in_extra: false,
+        }
+    }
+
     /// How many bytes it has.
     #[inline]
     pub const fn bytes(&self) -> u32 {
@@ -66,6 +83,16 @@ impl Stretch {
 }
 
 impl<'a> FrameBytes<'a> {
+    /// Where the captured bytes of a packet's frame (or reassembled datagram) lie.
+    #[inline]
+    pub const fn place(meta: &PacketMeta) -> Stretch {
+        Stretch {
+            start: meta.frame_start,
+            len: meta.captured_len,
+            in_extra: meta.flags.has(PacketFlags::REASSEMBLED),
+        }
+    }
+
     /// Where a slice lies; none if it is not one of these bytes, or is empty.
     ///
     /// ```

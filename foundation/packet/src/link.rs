@@ -63,3 +63,39 @@ pub enum LinkType {
     /// `UnsupportedLink`.
     Unsupported,
 }
+
+impl LinkType {
+    /// Its number in the registry, and the name that libpcap has for it; none of what is not read.
+    pub const fn registered(self) -> Option<(u16, &'static str)> {
+        Some(match self {
+            Self::Ethernet => (1, "EN10MB"),
+            Self::Raw => (101, "RAW"),
+            Self::Ipv4 => (228, "IPV4"),
+            Self::Ipv6 => (229, "IPV6"),
+            Self::Null => (0, "NULL"),
+            Self::Loop => (108, "LOOP"),
+            Self::LinuxSll => (113, "LINUX_SLL"),
+            Self::LinuxSll2 => (276, "LINUX_SLL2"),
+            Self::Ppp => (9, "PPP"),
+            Self::PppSerial => (50, "PPP_SERIAL"),
+            Self::PppEther => (51, "PPP_ETHER"),
+            Self::CiscoHdlc => (104, "C_HDLC"),
+            Self::Ieee80211 => (105, "IEEE802_11"),
+            Self::Ieee80211Radiotap => (127, "IEEE802_11_RADIO"),
+            Self::Ieee80211Prism => (119, "PRISM_HEADER"),
+            Self::Ieee80211Avs => (163, "IEEE802_11_RADIO_AVS"),
+            Self::FrameRelay => (107, "FRELAY"),
+            Self::JuniperEther => (178, "JUNIPER_ETHER"),
+            Self::TokenRing => (6, "IEEE802"),
+            Self::Fddi => (10, "FDDI"),
+            Self::IpOverFc => (122, "IP_OVER_FC"),
+            Self::ArcnetBsd => (7, "ARCNET"),
+            Self::ArcnetLinux => (129, "ARCNET_LINUX"),
+            Self::Ppi => (192, "PPI"),
+            Self::Nflog => (239, "NFLOG"),
+            Self::Pflog => (117, "PFLOG"),
+            Self::AtmRfc1483 => (100, "ATM_RFC1483"),
+            Self::Unsupported => return None,
+        })
+    }
+}

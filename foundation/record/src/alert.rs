@@ -1,6 +1,6 @@
 //! Alerts of rules, on their way to where they are decided.
 
-use flowpin_packet::Timestamp;
+use flowpin_packet::{LinkType, Timestamp};
 use std::sync::Arc;
 
 /// A connection up to what a rule fits.
@@ -30,10 +30,29 @@ pub struct Alert<'a> {
     pub flow: FlowSoFar,
     /// The first bytes of what it fits, if alerts have them; whether they are of a stream.
     pub payload: Option<&'a (Arc<[u8]>, bool)>,
+    /// The packet that shows it, if alerts have it.
+    pub packet: Option<&'a Arc<AlertPacket>>,
     /// Values of the message that it fits: a column of alerts, and its text.
     pub shown: &'a Arc<[(u8, Vec<u8>)]>,
     /// What it asks of sets that rules write, and changes there.
     pub sets: Option<&'a Arc<[SetUse]>>,
+}
+
+/// A packet that shows an alert.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AlertPacket {
+    /// Its frame, as it was captured; of fragments, the datagram behind the first ones' headers.
+    pub bytes: Box<[u8]>,
+    /// What the frame starts with.
+    pub link: LinkType,
+}
+
+impl AlertPacket {
+    /// For all alerts that it shows.
+    pub fn shared(frame: &[u8], link: LinkType) -> Arc<Self> {
+        let bytes = frame.into();
+        Arc::new(Self { bytes, link })
+    }
 }
 
 /// What a rule that fits asks of a set that rules write, or changes there.

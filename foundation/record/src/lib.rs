@@ -34,7 +34,7 @@ mod tunnel;
 mod uid;
 mod weird_names;
 
-pub use alert::{Alert, FlowSoFar, SetAction, SetUse};
+pub use alert::{Alert, AlertPacket, FlowSoFar, SetAction, SetUse};
 pub use anomaly::{AnomalyRecord, AppEvent};
 pub use app::{App, Confidence};
 pub use community_id::{CommunityId, NotACommunityId, Ports};

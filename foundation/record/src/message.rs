@@ -286,6 +286,12 @@ pub trait MessageSink {
         let _ = (to_server, name, bytes);
     }
 
+    /// Bytes that stand where a message should begin, as the body with this number is numbered:
+    /// some receivers take them for that. Only where rules read bodies.
+    fn stray(&mut self, number: u64, bytes: &[u8]) {
+        let _ = (number, bytes);
+    }
+
     /// A file of the message that follows: whether the client sent it, its name, and its length in
     /// bytes. Only where rules read it.
     fn named_file(&mut self, to_server: bool, name: &Value<'_>, size: u64) {

@@ -468,6 +468,27 @@ pub static BUFFERS: &[Buffer] = &[
         ("quic", "quic.sni"),
         "The server name that the client sent.",
     ),
+    column(
+        "quic.ua",
+        &[],
+        CLIENT,
+        ("quic", "quic.ua"),
+        "Google's QUIC: the client's program.",
+    ),
+    column(
+        "quic.cyu.hash",
+        &[],
+        CLIENT,
+        ("quic", "quic.cyu[].hash"),
+        "Google's QUIC: the MD5 of the client's fingerprint (CYU).",
+    ),
+    column(
+        "quic.cyu.string",
+        &[],
+        CLIENT,
+        ("quic", "quic.cyu[].string"),
+        "What it is the MD5 of: the version's digits, and the tags of the hello.",
+    ),
     of(
         "quic.version",
         PLAIN,

@@ -49,6 +49,8 @@ pub enum Condition {
     AppProtocol {
         /// Its name in rules.
         name: String,
+        /// When, and by whom.
+        spoken: Spoken,
         /// It must not be this one.
         negated: bool,
     },
@@ -195,6 +197,21 @@ pub enum FlowSide {
     Both,
     /// The one or the other.
     Either,
+}
+
+/// When a connection speaks a protocol, and who does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spoken {
+    /// At any time.
+    Ever,
+    /// Before it changed to another one.
+    First,
+    /// Since it changed last.
+    Last,
+    /// What the client sends.
+    ByClient,
+    /// What the server sends.
+    ByServer,
 }
 
 /// `flow`: the connection's state, the direction, and what is examined.

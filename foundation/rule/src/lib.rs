@@ -29,7 +29,7 @@ pub use buffer::{Buffer, BufferId, BufferSource, Codes, HttpPart, PacketHeader, 
 pub use buffers::BUFFERS;
 pub use condition::{
     BitAction, ChecksumOf, Condition, Count, CountKind, EventOf, FlagsCheck, FlowCheck, FlowSide,
-    FragmentCheck, HeaderNumber, IntOp, SEQUENCE_GAP, Track, Variant,
+    FragmentCheck, HeaderNumber, IntOp, SEQUENCE_GAP, Spoken, Track, Variant,
 };
 pub use cost::{CostLedger, Costs, RuleCost, SearchCost};
 pub use keyword::{KEYWORDS, Keyword, Status, keyword, refused};

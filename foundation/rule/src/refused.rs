@@ -122,6 +122,6 @@ pub(crate) static REFUSED: &[(&str, &[&str])] = &[
         "domain", "tld",
     ]),
     ("Its bytes are not a buffer of rules yet.", &[
-        "frame", "quic.cyu.hash", "quic.cyu.string", "quic.ua",
+        "frame",
     ]),
 ];

@@ -37,7 +37,8 @@ macro_rules! shown {
 }
 
 shown! {
-    Input "Input" ["read", "filter", "filter-file", "count", "since", "until"];
+    Input "Input" ["read", "filter", "filter-file", "count", "since", "until",
+        "accept-damage"];
     Live "Live capture" ["interface", "write", "write-rotate", "write-keep", "record-if",
         "record-before", "snaplen", "promiscuous", "ring", "latency", "shed",
         "user", "metrics", "confine"];
@@ -50,7 +51,7 @@ shown! {
     Stages "Analysis" ["streams", "identify", "patterns", "parse", "all-fields", "ja3", "roots",
         "extract", "hash", "grammar", "fix-dictionary", "scans", "rules", "var", "indicators",
         "strict-rules",
-        "alert-payload"];
+        "alert-payload", "alert-packet"];
     Patterns "Analysis" ["patterns"];
     Records "Records" ["interim", "community-id", "community-seed", "host-pairs", "netflow",
         "stats", "stats-every", "csv-safe", "parquet-time"];

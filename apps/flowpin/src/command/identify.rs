@@ -53,7 +53,7 @@ pub(crate) fn identify(args: &IdentifyArgs) -> Result<Exit, Failure> {
         tell("flowpin: no connection matches");
     }
     tell_losses(&report);
-    Ok(damage_reported(&report, &signals))
+    Ok(damage_reported(&report, plan.accept_damage, &signals))
 }
 
 /// Ignores single connections.

@@ -175,12 +175,12 @@ fn sink(bar: Option<&Bar>) -> &dyn ProgressSink {
     }
 }
 
-/// Reports damage, and returns how the run ended.
-fn damage_reported(report: &RunReport, signals: &Signals) -> Exit {
+/// Reports damage, and returns how the run ended; `accepts_damage`: damage is no failure.
+fn damage_reported(report: &RunReport, accepts_damage: bool, signals: &Signals) -> Exit {
     report_damage(&report.inputs);
     match signals.received() {
         Some(number) if report.stopped_early => Exit::Signal(number),
-        _ if report.is_damaged() => Exit::InputDamaged,
+        _ if report.is_damaged() && !accepts_damage => Exit::InputDamaged,
         _ => Exit::Done,
     }
 }

@@ -63,7 +63,7 @@ pub(super) fn profile(args: &RuleProfileArgs, rules: &RuleArgs) -> Result<Exit, 
     by_search(&mut text, &costs);
     print(&text)?;
     tell_losses(&done);
-    Ok(damage_reported(&done, &signals))
+    Ok(damage_reported(&done, plan.accept_damage, &signals))
 }
 
 /// The rules that took most time.

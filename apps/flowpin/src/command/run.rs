@@ -52,7 +52,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     counters.clear();
     let report = outcome.map_err(|error| Failure::of_run(error, &plan))?;
     show(args, &plan, &report)?;
-    Ok(damage_reported(&report, &signals))
+    Ok(damage_reported(&report, plan.accept_damage, &signals))
 }
 
 /// With what reads filter and rules of these arguments again, as they are by then.

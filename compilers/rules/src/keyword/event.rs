@@ -5,7 +5,7 @@ use crate::builder::Builder;
 use crate::option::{RuleOption, Word};
 use crate::problem::Fault;
 use flowpin_record::{header_event, messages_of_event, packets_of_event, segment_of_event};
-use flowpin_rule::{Condition, EventOf, SEQUENCE_GAP};
+use flowpin_rule::{Condition, EventOf, SEQUENCE_GAP, Spoken};
 
 /// Reads an option of these.
 pub(super) fn read(builder: &mut Builder<'_>, option: &RuleOption<'_>) -> Result<(), Fault> {
@@ -40,6 +40,7 @@ fn of_message(builder: &mut Builder<'_>, word: Word<'_>, name: &str) -> Result<(
     push(builder, word, EventOf::Message, event, is_known)?;
     builder.rule.conditions.push(Condition::AppProtocol {
         name: protocol.to_owned(),
+        spoken: Spoken::Ever,
         negated: false,
     });
     Ok(())

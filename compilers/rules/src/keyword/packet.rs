@@ -4,7 +4,7 @@ use super::{numbers, value};
 use crate::builder::Builder;
 use crate::option::{RuleOption, Word};
 use crate::problem::Fault;
-use flowpin_rule::{BufferId, Condition, Content, FlagsCheck, FlowSide, NumberCheck, Term};
+use flowpin_rule::{BufferId, Condition, Content, FlagsCheck, FlowSide, NumberCheck, Spoken, Term};
 
 /// Reads an option of these.
 pub(super) fn read(builder: &mut Builder<'_>, option: &RuleOption<'_>) -> Result<(), Fault> {
@@ -238,14 +238,26 @@ fn app_protocol(word: Word<'_>) -> Result<Condition, Fault> {
         Some(rest) => (rest.trim(), true),
         None => (word, false),
     };
-    // What it speaks at last, or in either direction: what it is said to speak here.
-    let name = match name.split_once(',') {
-        Some((name, which)) if ["final", "either"].contains(&which.trim().text) => name.trim(),
-        Some((_, which)) => return Err(which.fault("only final and either are supported")),
-        None => name,
+    let (name, spoken) = match name.split_once(',') {
+        Some((name, which)) => {
+            let spoken = match which.trim().text {
+                "either" => Spoken::Ever,
+                "final" => Spoken::Last,
+                "original" => Spoken::First,
+                "to_server" | "toserver" => Spoken::ByClient,
+                "to_client" | "toclient" => Spoken::ByServer,
+                _ => {
+                    let why = "it is original, final, either, to_server or to_client";
+                    return Err(which.fault(why));
+                }
+            };
+            (name.trim(), spoken)
+        }
+        None => (name, Spoken::Ever),
     };
     Ok(Condition::AppProtocol {
         name: name.text.to_ascii_lowercase(),
+        spoken,
         negated,
     })
 }

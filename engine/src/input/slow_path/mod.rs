@@ -11,12 +11,12 @@ use crate::recall::Parts;
 use core::net::IpAddr;
 use flowpin_counters::Losses;
 use flowpin_defrag::{Defragmenter, Inserted, Oddities};
-use flowpin_detect::{Inbox, Seen};
+use flowpin_detect::{Inbox, OddFrame, Seen};
 use flowpin_dispatch::{Dispatched, Dispatcher};
 use flowpin_output::{Formatter, RecordBatch};
 use flowpin_packet::{
-    FragmentRef, Frame, FrameBytes, Layer, Malformed, PacketFlags, PacketKind, PacketMeta, Piece,
-    Tick, Timestamp, bad,
+    FragmentRef, Frame, FrameBytes, Layer, LinkType, Malformed, PacketFlags, PacketKind,
+    PacketMeta, Piece, Stretch, Tick, Timestamp, bad,
 };
 use flowpin_record::RecordKey;
 use flowpin_wire::ip::{Ipv4Packet, option_flaws};
@@ -50,6 +50,21 @@ pub(crate) struct Arrival {
     pub(crate) number: u64,
     pub(crate) time: Timestamp,
     pub(crate) stream_time: Timestamp,
+    /// Where it lies in its piece, and what it starts with.
+    pub(crate) place: Stretch,
+    pub(crate) link: LinkType,
+}
+
+impl Arrival {
+    pub(crate) const fn new(frame: &Frame, number: u64, stream_time: Timestamp) -> Self {
+        Self {
+            number,
+            time: frame.time,
+            stream_time,
+            place: Stretch::of(frame),
+            link: frame.link,
+        }
+    }
 }
 
 impl SlowPath {
@@ -115,13 +130,13 @@ impl SlowPath {
         }
         if let Some(packet) = atomic(frame, meta) {
             let (low, high) = addresses(packet, true);
-            self.report_oddities(Oddities::ATOMIC, arrival, Some((low, high)));
+            self.report_oddities(Oddities::ATOMIC, (arrival, bytes), Some((low, high)));
         }
         let (packet, options) = options_of(frame, meta);
         for (reason, offset) in option_flaws(options) {
             let offset = offset.saturating_add(Ipv4Packet::HEADER_LEN as u16);
             let what = bad(Layer::Ipv4, reason, offset);
-            self.report(what, arrival, Some(addresses(packet, false)));
+            self.report(what, (arrival, bytes), Some(addresses(packet, false)));
         }
     }
 
@@ -146,7 +161,8 @@ impl SlowPath {
         lane.dispatched(&dispatched);
         match dispatched {
             Dispatched::Malformed(what) => {
-                self.report(what, arrival, refused);
+                let bytes = piece.bytes.get(..piece.len).unwrap_or_default();
+                self.report(what, (arrival, bytes), refused);
             }
             Dispatched::Fragment(fragment) => {
                 self.fragment(fragment, arrival, dispatcher, piece, lane);
@@ -209,7 +225,7 @@ impl SlowPath {
     fn report_oddities(
         &mut self,
         oddities: Oddities,
-        arrival: Arrival,
+        arrival: (Arrival, &[u8]),
         addresses: Option<(IpAddr, IpAddr)>,
     ) {
         for reason in oddities.reasons() {
@@ -217,14 +233,25 @@ impl SlowPath {
         }
     }
 
-    fn report(&mut self, what: Malformed, arrival: Arrival, addresses: Option<(IpAddr, IpAddr)>) {
+    /// Reports what is odd about a frame of the piece with these bytes.
+    fn report(
+        &mut self,
+        what: Malformed,
+        (arrival, piece): (Arrival, &[u8]),
+        addresses: Option<(IpAddr, IpAddr)>,
+    ) {
         if let Some(events) = self.rules.as_mut().and_then(|rules| rules.events.as_mut()) {
             let seen = Seen {
                 number: arrival.number,
                 time: arrival.time,
                 stream_time: arrival.stream_time,
             };
-            events.packet(what, addresses, &seen);
+            let frames = FrameBytes { piece, extra: &[] };
+            let frame = OddFrame {
+                bytes: frames.stretch(arrival.place),
+                link: arrival.link,
+            };
+            events.packet(what, addresses, (&seen, &frame));
         }
         let oddity = Oddity {
             what,
@@ -267,9 +294,9 @@ impl SlowPath {
                 let header = bytes.get(fragment.header_start as usize..);
                 let addresses = addresses(header.unwrap_or_default(), fragment.ipv6);
                 if let Inserted::Refused(what) = inserted {
-                    return self.report(what, arrival, Some(addresses));
+                    return self.report(what, (arrival, in_piece), Some(addresses));
                 }
-                self.report_oddities(oddities, arrival, Some(addresses));
+                self.report_oddities(oddities, (arrival, in_piece), Some(addresses));
                 self.offer_records(lane);
             }
             let bytes = if nested {
@@ -304,7 +331,8 @@ impl SlowPath {
                 }
                 Dispatched::Malformed(what) => {
                     self.datagrams_refused += 1;
-                    return self.report(what, arrival, dispatcher.refused_addresses());
+                    let refused = dispatcher.refused_addresses();
+                    return self.report(what, (arrival, in_piece), refused);
                 }
                 Dispatched::NonIp | Dispatched::Headless | Dispatched::UnsupportedLink => {
                     self.datagrams_refused += 1;

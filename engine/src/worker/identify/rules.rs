@@ -89,7 +89,7 @@ impl IdentifyRules {
 pub(crate) fn database(plan: &Plan) -> Option<Database> {
     let rules = &plan.rules;
     let database = Database::new(Arc::clone(rules.loaded.as_ref()?));
-    let database = database.with_payload(rules.payload_bytes);
+    let database = database.with_excerpts(rules.payload_bytes, rules.packet);
     Some(database.with_costs(rules.costs.clone()))
 }
 

@@ -187,7 +187,7 @@ impl Inspect {
                     self.prefetch_more(later.at.handle, step, Some(table));
                 }
             }
-            let context = Context::of_packet(table, *cause, sink);
+            let context = Context::of_packet(table, frames, *cause, sink);
             self.take(*at, *event, frames, context);
         }
         if taken == queue.len() {
@@ -276,7 +276,7 @@ impl<S: RecordSink, A: FnMut(Span, Anomaly, &mut S)> StreamConsumer for Feed<'_,
                 }
                 // Reassembly held them, and frees them after this call: they follow what waits.
                 inspect.flush(sighting.table(), frames, self.sink);
-                Context::of_packet(sighting.table(), cause, self.sink)
+                Context::of_packet(sighting.table(), frames, cause, self.sink)
             }
             Occasion::End(record, key) => Context::of_end(record, key, self.sink),
         };

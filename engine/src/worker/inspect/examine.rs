@@ -16,10 +16,11 @@ impl<S: RecordSink> Connection<'_, S> {
         match event {
             Event::Bytes(stretch) => self.examine_bytes(at, frames.stretch(stretch)),
             Event::Gap(_) | Event::Closed => self.examine_end(at.to_server),
-            Event::Over | Event::Reset => {
+            Event::Over => {
                 self.examine_end(true);
                 self.examine_end(false);
             }
+            Event::Reset => self.examine_reset(),
             _ => {}
         }
         self.take_alone(at, event, frames);
@@ -68,6 +69,15 @@ impl<S: RecordSink> Connection<'_, S> {
         let ends = self.ends();
         if let Some(rules) = &mut self.rules {
             rules.stop(self.handle, &ends, to_server);
+        }
+        self.hand_on();
+    }
+
+    fn examine_reset(&mut self) {
+        self.identify_for_rules();
+        let ends = self.ends();
+        if let Some(rules) = &mut self.rules {
+            rules.reset(self.handle, &ends);
         }
         self.hand_on();
     }

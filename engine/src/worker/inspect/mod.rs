@@ -188,7 +188,7 @@ impl Inspect {
             _ => Phase::Done,
         };
         if let Some(rules) = &mut self.rules {
-            rules.begin(sighting.handle, shard, is_shed);
+            rules.begin(sighting.handle, sighting.meta, &sighting.frames, is_shed);
         }
         while self.states.high_water() <= sighting.handle {
             if self

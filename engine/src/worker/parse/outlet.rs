@@ -221,6 +221,12 @@ impl<S: RecordSink> MessageSink for Outlet<'_, '_, S> {
         }
     }
 
+    fn stray(&mut self, number: u64, bytes: &[u8]) {
+        if let Some(tap) = &mut self.ledger.tap {
+            tap.file(FilePart::Data(number, bytes));
+        }
+    }
+
     fn named_file(&mut self, to_server: bool, name: &Value<'_>, size: u64) {
         if let Some(tap) = &mut self.ledger.tap {
             tap.named_file(to_server, name, size);
@@ -299,7 +305,7 @@ fn number(value: Option<&Value<'_>>) -> u32 {
 mod tests {
     use super::Ledger;
     use crate::worker::context::Cause;
-    use flowpin_packet::Timestamp;
+    use flowpin_packet::{LinkType, Stretch, Timestamp};
 
     fn end(number: u64, is_time_out: bool) -> Cause {
         Cause {
@@ -307,6 +313,8 @@ mod tests {
             stream_time: Timestamp(1),
             number,
             frame_len: 0,
+            frame: Stretch::EMPTY,
+            link: LinkType::Unsupported,
             is_end: true,
             is_time_out,
         }

@@ -4,9 +4,10 @@ use crate::columns::{COLUMNS, COUNT, RULES_COLUMNS};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use flowpin_aggregate::Observer;
-use flowpin_packet::Timestamp;
+use flowpin_packet::{LinkType, Timestamp};
 use flowpin_record::{
-    Alert, FlowSoFar, Kind, MessagePlace, MessageSchema, NO_TRANSACTION, RecordKey, SetUse, Value,
+    Alert, AlertPacket, FlowSoFar, Kind, MessagePlace, MessageSchema, NO_TRANSACTION, RecordKey,
+    SetUse, Value,
 };
 use flowpin_rule::{Action, Rule};
 use std::sync::Arc;
@@ -19,8 +20,14 @@ pub static ALERT: MessageSchema = MessageSchema::new(
 )
 .sent_as_says(0);
 
-/// Calls `write` with the values of an alert.
-pub(crate) fn values(rule: &Rule, candidate: &Candidate, write: impl FnOnce(&[Value<'_>])) {
+/// Calls `write` with the values of an alert; `file`: what the packets are read from, if that is
+/// shown.
+pub(crate) fn values(
+    rule: &Rule,
+    candidate: &Candidate,
+    file: Option<&str>,
+    write: impl FnOnce(&[Value<'_>]),
+) {
     let metadata: Vec<String> = rule
         .metadata
         .iter()
@@ -73,11 +80,12 @@ pub(crate) fn values(rule: &Rule, candidate: &Candidate, write: impl FnOnce(&[Va
             .map_or(Value::Unset, |text| Value::Bytes(text.as_bytes())),
         Value::count(payload.map(|payload| payload.1.into())),
     ];
+    let packet = PacketTexts::of(candidate.packet.as_deref());
     let flow = flow(candidate);
     for (place, value) in values
         .iter_mut()
         .skip(own.len())
-        .zip(flow.into_iter().chain(excerpt))
+        .zip(flow.into_iter().chain(excerpt).chain(packet.values(file)))
     {
         *place = value;
     }
@@ -96,6 +104,64 @@ pub(crate) fn values(rule: &Rule, candidate: &Candidate, write: impl FnOnce(&[Va
         };
     }
     write(&values);
+}
+
+/// What alerts show of a packet.
+#[derive(Default)]
+struct PacketTexts {
+    bytes: Option<String>,
+    link: Option<(u16, &'static str)>,
+    /// Who sends, and who receives.
+    ethernet: Option<[String; 2]>,
+}
+
+impl PacketTexts {
+    fn of(packet: Option<&AlertPacket>) -> Self {
+        let Some(packet) = packet else {
+            return Self::default();
+        };
+        // IEEE 802.3 §3.2.3: the receiver first.
+        let addresses = packet.bytes.first_chunk::<12>();
+        let addresses = addresses.filter(|_| packet.link == LinkType::Ethernet);
+        Self {
+            bytes: Some(STANDARD.encode(&packet.bytes)),
+            // As Suricata spells them.
+            link: match packet.link {
+                LinkType::Ipv4 => Some((228, "IPv4")),
+                LinkType::Ipv6 => Some((229, "IPv6")),
+                link => link.registered(),
+            },
+            ethernet: addresses.map(|both| {
+                let (receiver, sender) = both.split_at(6);
+                [ethernet(sender), ethernet(receiver)]
+            }),
+        }
+    }
+
+    fn values<'a>(&'a self, file: Option<&'a str>) -> [Value<'a>; 7] {
+        let [sender, receiver] = match &self.ethernet {
+            Some([sender, receiver]) => [Value::Text(sender), Value::Text(receiver)],
+            None => [Value::Unset; 2],
+        };
+        [
+            self.bytes.as_deref().map_or(Value::Unset, Value::Text),
+            Value::count(self.link.map(|link| link.0.into())),
+            self.link.map_or(Value::Unset, |link| Value::Text(link.1)),
+            sender,
+            receiver,
+            // No packet is held up.
+            self.bytes
+                .as_ref()
+                .map_or(Value::Unset, |_| Value::Text("alert")),
+            file.map_or(Value::Unset, Value::Text),
+        ]
+    }
+}
+
+/// An address of Ethernet, as people write it.
+fn ethernet(address: &[u8]) -> String {
+    let octets = address.iter().map(|octet| format!("{octet:02x}"));
+    octets.collect::<Vec<_>>().join(":")
 }
 
 /// The values of each list that is shown.
@@ -169,6 +235,7 @@ pub(crate) struct Candidate {
     pub(crate) to_server: bool,
     pub(crate) flow: Option<FlowSoFar>,
     pub(crate) payload: Option<(Arc<[u8]>, bool)>,
+    pub(crate) packet: Option<Arc<AlertPacket>>,
     pub(crate) sets: Option<Arc<[SetUse]>>,
     pub(crate) shown: Arc<[(u8, Vec<u8>)]>,
 }
@@ -203,6 +270,11 @@ impl Observer for AlertObserver {
         place.transaction = alert.transaction.unwrap_or(NO_TRANSACTION);
         let texts: usize = alert.shown.iter().map(|one| one.1.len()).sum();
         let payload = alert.payload.map_or(0, |payload| payload.0.len());
+        // Shared by all alerts that it shows.
+        let last = self.news.0.last().and_then(|one| one.packet.as_ref());
+        let is_same = |packet: &Arc<_>| last.is_some_and(|last| Arc::ptr_eq(last, packet));
+        let packet = alert.packet.filter(|packet| !is_same(packet));
+        let payload = payload + packet.map_or(0, |packet| packet.bytes.len());
         let uses = alert.sets.into_iter().flat_map(|sets| sets.iter());
         let values: usize = uses.flat_map(|one| &one.values).map(Vec::len).sum();
         self.bytes += size_of::<Candidate>() + texts + payload + values;
@@ -213,6 +285,7 @@ impl Observer for AlertObserver {
             to_server: alert.to_server,
             flow: Some(alert.flow),
             payload: alert.payload.cloned(),
+            packet: alert.packet.cloned(),
             sets: alert.sets.cloned(),
             shown: Arc::clone(alert.shown),
         });

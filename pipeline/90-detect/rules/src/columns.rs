@@ -49,6 +49,17 @@ pub(crate) const COLUMNS: &[MessageColumn] = &[
         "The same; what is no printable ASCII is a dot."),
     column("stream", "stream", Kind::Count,
         "1: they are of a stream; 0: of a packet."),
+    column("packet", "packet", Kind::Text,
+        "The packet that shows it, in Base64 (`--alert-packet`)."),
+    column("packet_linktype", "packet_info.linktype", Kind::Count,
+        "What its frame starts with: the number of its link type."),
+    column("packet_linktype_name", "packet_info.linktype_name", Kind::Text, "Its name."),
+    column("ether_src", "ether.src_mac", Kind::Text, "Who sent it, by Ethernet."),
+    column("ether_dest", "ether.dest_mac", Kind::Text, "Who received it."),
+    column("verdict", "verdict.action", Kind::Enum,
+        "`alert`, with the packet: none is held up."),
+    column("pcap_filename", "pcap_filename", Kind::Text,
+        "The capture, if the run reads one alone (`--alert-packet`)."),
     column("http_hostname", "http.hostname", Kind::Text, "HTTP: the host."),
     column("http_url", "http.url", Kind::Text, "HTTP: the target."),
     column("http_user_agent", "http.http_user_agent", Kind::Text, "HTTP: User-Agent."),
@@ -97,10 +108,12 @@ pub(crate) const COLUMNS: &[MessageColumn] = &[
     column("file_md5", "files[].md5", Kind::TextList, "Its MD5."),
     column("file_sha1", "files[].sha1", Kind::TextList, "Its SHA-1."),
     column("file_sha256", "files[].sha256", Kind::TextList, "Its SHA-256."),
+    column("entropy", "metadata.entropy=numbers", Kind::TextList,
+        "By the buffer that `entropy` was computed of: bits a byte."),
 ];
 
 /// Columns of messages that alerts show, by their path in events.
-pub(crate) const SHOWN: [&str; 41] = [
+pub(crate) const SHOWN: [&str; 42] = [
     "http.hostname",
     "http.url",
     "http.http_user_agent",
@@ -142,7 +155,11 @@ pub(crate) const SHOWN: [&str; 41] = [
     "fileinfo.md5",
     "fileinfo.sha1",
     "fileinfo.sha256",
+    "metadata.entropy=numbers",
 ];
+
+/// Where [`SHOWN`] has what evaluation itself finds out.
+pub(crate) const ENTROPY: u8 = 41;
 
 /// Columns before those.
 pub(crate) const RULES_COLUMNS: usize = COUNT - SHOWN.len();
@@ -151,7 +168,7 @@ pub(crate) const COUNT: usize = COLUMNS.len();
 
 #[cfg(test)]
 mod tests {
-    use super::{COLUMNS, RULES_COLUMNS, SHOWN};
+    use super::{COLUMNS, ENTROPY, RULES_COLUMNS, SHOWN};
 
     /// The list of shown columns has their places.
     #[test]
@@ -160,5 +177,6 @@ mod tests {
             // A record of a file tells of one, an alert lists those that it is about.
             assert_eq!(column.eve, path.replace("fileinfo.", "files[]."));
         }
+        assert!(SHOWN[usize::from(ENTROPY)].starts_with("metadata.entropy"));
     }
 }

@@ -19,6 +19,8 @@ pub struct AlertDecider {
     generations: Vec<Generation>,
     /// By worker: the number of the first rule that may still fit something.
     since: Vec<u32>,
+    /// The capture that all packets are of, if alerts have it.
+    file: Option<String>,
     /// Waits until no worker can deliver anything before it.
     waiting: BTreeMap<RecordKey, Candidate>,
     /// Alerts of packets that belong to no connection, and rules that replace others.
@@ -48,10 +50,11 @@ struct Past {
 }
 
 impl AlertDecider {
-    pub(crate) fn new(set: Arc<RuleSet>, workers: usize) -> Self {
+    pub(crate) fn new(set: Arc<RuleSet>, workers: usize, file: Option<String>) -> Self {
         Self {
             generations: vec![Generation::new(0, set)],
             since: vec![0; workers],
+            file,
             waiting: BTreeMap::new(),
             inbox: Inbox::default(),
             past: Past::default(),
@@ -225,7 +228,7 @@ impl Decider for AlertDecider {
             };
             if of.is_written(rule, &candidate) {
                 *of.counts.entry(place).or_default() += 1;
-                values(rule, &candidate, |values| {
+                values(rule, &candidate, self.file.as_deref(), |values| {
                     out.message(candidate.key, &candidate.place, &ALERT, values);
                 });
             }

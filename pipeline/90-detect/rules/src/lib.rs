@@ -29,13 +29,15 @@ mod tap;
 mod written;
 
 pub use alert::{ALERT, AlertNews, AlertObserver};
-pub use connection::{CONNECTION_BYTES, Detector, Ends, Found, Inbox, Packet, PacketEvents, Seen};
+pub use connection::{
+    CONNECTION_BYTES, Detector, Ends, Found, Inbox, OddFrame, Packet, PacketEvents, Seen,
+};
 pub use database::{Database, Explained, Odd};
 pub use decider::{AlertCounts, AlertDecider, Counted};
 pub use tap::Tap;
 
 use flowpin_aggregate::Aggregate;
-use flowpin_config::Plan;
+use flowpin_config::{Input, Plan};
 use std::io;
 
 /// Alerts of rules as an aggregate: what limits them by host is known in one place alone.
@@ -55,6 +57,11 @@ impl Aggregate for Alerts {
     }
 
     fn decider(plan: &Plan, workers: usize) -> AlertDecider {
-        AlertDecider::new(plan.rules.loaded.clone().unwrap_or_default(), workers)
+        let file = match plan.inputs.as_slice() {
+            [Input::File(path)] if plan.rules.packet => Some(path.display().to_string()),
+            _ => None,
+        };
+        let set = plan.rules.loaded.clone().unwrap_or_default();
+        AlertDecider::new(set, workers, file)
     }
 }

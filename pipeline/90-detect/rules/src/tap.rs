@@ -1,6 +1,7 @@
 //! What a parser says in one call, kept until the call is over.
 
 use crate::Database;
+use crate::columns::SHOWN;
 use flowpin_record::{FilePart, MessageSchema, Value};
 use flowpin_rule::{BufferId, BufferSource, Codes};
 use std::collections::HashMap;
@@ -107,6 +108,17 @@ impl Tap {
         self.arena.get(range.clone()).unwrap_or_default()
     }
 
+    /// What alerts show of what was said.
+    pub(crate) fn shown<'a>(
+        &'a self,
+        items: &'a [Item],
+    ) -> impl Iterator<Item = (u8, Vec<u8>)> + 'a {
+        items.iter().filter_map(|item| match item {
+            Item::Value(Which::Shown(nth), range) => Some((*nth, self.bytes(range).to_vec())),
+            _ => None,
+        })
+    }
+
     /// Whether rules read such messages.
     pub fn reads(&self, schema: &MessageSchema) -> bool {
         protocol(&schema.name).is_some() || schema.name == "x509" && self.reads_certificates()
@@ -176,6 +188,11 @@ impl Tap {
 
     /// A value that no record has, of what a side has sent in the message that follows.
     pub fn said(&mut self, to_server: bool, name: &str, bytes: &[u8]) {
+        if let Some((_, nth)) = SHOWN.iter().zip(0..).find(|(shown, _)| **shown == name) {
+            let kept = self.keep(bytes);
+            let item = kept.map(|kept| Item::Value(Which::Shown(nth), kept));
+            self.items.extend(item);
+        }
         let database = Arc::clone(&self.database);
         for &buffer in &database.used {
             let BufferSource::Said(known, from, to) = buffer.info().source else {
@@ -283,7 +300,7 @@ impl Tap {
                 BufferSource::Number(_, _, codes) => (at, Which::Number(buffer, codes)),
                 _ => (at, Which::Buffer(buffer)),
             }));
-            let shown = crate::columns::SHOWN
+            let shown = SHOWN
                 .iter()
                 .position(|&one| !path.is_empty() && one == path);
             let shown = shown.and_then(|nth| u8::try_from(nth).ok());

@@ -22,6 +22,8 @@ impl Session {
             context.sink.anomaly("ftp_bad_command");
         }
         if line.is_cut {
+            // What its alerts show: the record follows when it is answered.
+            context.sink.said(true, "ftp.command", word);
             context.sink.anomaly("request_command_too_long");
         }
         self.end_open_reply(context);

@@ -1,5 +1,6 @@
 //! Missing bytes, and recovery after them: the parser finds the next request line or status line.
 
+use super::pairing::file_number;
 use super::start::{NEXT_RESPONSE, STATUS_LINE_LEN, is_of_status_line};
 use super::turn::Turn;
 use crate::anomaly::Anomaly;
@@ -87,13 +88,38 @@ impl<S: MessageSink> Turn<'_, S> {
         if self.mine.has(Side::ANYWHERE) {
             return self.lost_anywhere(bytes);
         }
-        match memchr(b'\n', bytes) {
-            Some(feed) => {
-                self.mine.phase = Phase::Lost;
-                bytes.get(feed.wrapping_add(1)..).unwrap_or_default()
-            }
-            None => &[],
+        let feed = memchr(b'\n', bytes);
+        let end = feed.map_or(bytes.len(), |feed| feed.wrapping_add(1));
+        let (line, rest) = bytes.split_at_checked(end).unwrap_or((bytes, &[]));
+        if feed.is_some() {
+            self.mine.phase = Phase::Lost;
         }
+        self.stray(line);
+        rest
+    }
+
+    /// Shows bytes to rules that stand where a message should begin: some receivers take them for
+    /// the body of the request before, or of its response.
+    #[inline]
+    pub(super) fn stray(&mut self, bytes: &[u8]) {
+        if let Some(number) = self.stray_number() {
+            self.sink.stray(number, bytes);
+        }
+    }
+
+    /// The number of the body that bytes between messages may be taken for.
+    #[inline]
+    pub(super) fn stray_number(&self) -> Option<u64> {
+        if self.mine.has(Side::MISSED) {
+            // Their message has begun in what the capture does not have.
+            return None;
+        }
+        let open = match self.to_server {
+            true => self.queue.last,
+            false => self.queue.first,
+        };
+        let transaction = self.pools.transactions.get(open)?;
+        Some(file_number(transaction.depth, u64::from(!self.to_server)))
     }
 
     /// After a response, in bytes of no message: the next status line may start anywhere, also
@@ -103,20 +129,24 @@ impl<S: MessageSink> Turn<'_, S> {
         while let Some((&byte, tail)) = rest.split_first() {
             if self.mine.matched == 0 {
                 // A status line starts with no other byte.
-                match memchr(b'H', rest) {
-                    Some(0) => self.mine.began = self.at,
-                    Some(next) => {
-                        rest = rest.get(next..).unwrap_or_default();
-                        continue;
-                    }
-                    None => return &[],
+                let next = memchr(b'H', rest).unwrap_or(rest.len());
+                if next > 0 {
+                    let (stray, later) = rest.split_at_checked(next).unwrap_or((rest, &[]));
+                    self.stray(stray);
+                    rest = later;
+                    continue;
                 }
+                self.mine.began = self.at;
             }
             if !is_of_status_line(self.mine.matched, byte) {
                 // `H` is only the first of these bytes, so at most this byte starts a new match.
                 let shard = self.queue.shard;
+                self.stray_line();
                 self.pools.texts.release(&mut self.mine.line, shard);
-                rest = if self.mine.matched == 0 { tail } else { rest };
+                if self.mine.matched == 0 {
+                    self.stray(&[byte]);
+                    rest = tail;
+                }
                 self.mine.matched = 0;
                 continue;
             }
@@ -173,6 +203,7 @@ impl<S: MessageSink> Turn<'_, S> {
             self.pools.line = kept;
             self.kept_line();
         } else {
+            self.stray(&kept);
             self.pools
                 .texts
                 .release(&mut self.mine.line, self.queue.shard);
@@ -189,6 +220,7 @@ impl<S: MessageSink> Turn<'_, S> {
             self.mine.phase = Phase::FirstLine;
             return all;
         }
+        self.stray(line);
         rest
     }
 
@@ -204,6 +236,7 @@ impl<S: MessageSink> Turn<'_, S> {
         }
         let begin = self.pools.texts.whole(&self.mine.line);
         if begin.is_some_and(|begin| !self.might_begin(begin)) {
+            self.stray_line();
             self.pools.texts.release(&mut self.mine.line, shard);
             self.mine.clear(Side::LINE_CUT);
             self.mine.phase = if part.last() == Some(&b'\n') {
@@ -211,6 +244,14 @@ impl<S: MessageSink> Turn<'_, S> {
             } else {
                 Phase::LostInLine
             };
+        }
+    }
+
+    /// As [`stray`](Self::stray), of the bytes that are kept of a line.
+    fn stray_line(&mut self) {
+        let number = self.stray_number();
+        if let (Some(number), Some(line)) = (number, self.pools.texts.whole(&self.mine.line)) {
+            self.sink.stray(number, line);
         }
     }
 

@@ -1,6 +1,7 @@
 //! QUIC over datagrams: reads both hellos from the CRYPTO frames of Initial packets.
 
 mod crypto;
+mod google;
 mod record;
 mod schema;
 
@@ -22,6 +23,7 @@ use flowpin_packet::Timestamp;
 use flowpin_parser::{Begin, Buffer, Ends, Next, Parser, ParserSetup, Reads, slot_bytes};
 use flowpin_record::{MessageSchema, MessageSink};
 use flowpin_wire::Cursor;
+use google::GooglePacket;
 use std::io;
 
 /// The handshakes of one worker's QUIC connections.
@@ -123,6 +125,11 @@ impl Parser for Quic {
         session.datagrams = session.datagrams.saturating_add(1);
         let is_wanted = sink.reads(&QUIC) || sink.reads(&QUIC_LOG);
         let mut page = self.pages.open(&mut session.page, session.shard, is_wanted);
+        if let Some(packet) = GooglePacket::parse(payload) {
+            session.google(&packet, to_server, at, sink);
+            sink.fits(true);
+            return Next::More;
+        }
         let mut cursor = Cursor::over(payload);
         let mut fits = session.fits_short(payload);
         for _ in 0..PACKETS_MAX {
@@ -190,6 +197,28 @@ impl Session {
             return None;
         }
         Some(false)
+    }
+
+    /// Reports a packet of Google's QUIC before TLS: those with long headers begin a connection.
+    fn google<S: MessageSink>(
+        &mut self,
+        packet: &GooglePacket<'_>,
+        to_server: bool,
+        at: Timestamp,
+        sink: &mut S,
+    ) {
+        if self.datagrams > DATAGRAMS_MAX {
+            return;
+        }
+        self.version = packet.version;
+        self.has_told = true;
+        if to_server {
+            self.initial_to = Id::of(packet.to);
+            self.client_from = Id::of(packet.from);
+        } else {
+            self.server_from = Id::of(packet.from);
+        }
+        self.report_google(packet, to_server, at, sink);
     }
 
     /// Processes a packet; returns whether it fits, or `None` if that cannot be determined.

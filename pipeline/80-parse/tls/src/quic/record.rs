@@ -1,5 +1,6 @@
 //! The records of a QUIC connection: events of hellos, and a line of a log.
 
+use super::google::GooglePacket;
 use super::{Id, QUIC, QUIC_LOG, Session};
 use crate::facts::{OFFERED_MAX, fingerprint, list, when};
 use crate::hello::{ClientHello, ServerHello, alpn_names, extensions};
@@ -84,8 +85,52 @@ impl Session {
                     server.is_some_and(|one| !one.is_retry),
                     Value::Bool(facts.is_resumed),
                 ),
+                Value::Unset,
+                Value::Unset,
+                Value::Unset,
             ],
         );
+    }
+
+    /// Reports the event of a packet of Google's QUIC before TLS.
+    pub(super) fn report_google(
+        &self,
+        packet: &GooglePacket<'_>,
+        is_client: bool,
+        at: Timestamp,
+        sink: &mut impl MessageSink,
+    ) {
+        sink.said(is_client, "quic.version", &packet.version.to_be_bytes());
+        if !sink.reads(&QUIC) {
+            return sink.message(&QUIC, at, &[]);
+        }
+        let version = version_name(packet.version);
+        let ids = [self.initial_to, self.client_from, self.server_from].map(in_hex);
+        let [initial_to, client_from, server_from] = &ids;
+        let hello = packet.hello.filter(|_| is_client);
+        let print = hello.map(|hello| hello.fingerprint(packet.version));
+        let print = print.as_ref().map_or(&[][..], |print| print.get());
+        let hash = fingerprint(print);
+        let (hashes, prints) = ([Value::bytes(hash.get())], [Value::bytes(print)]);
+        let value = |tag: &[u8]| Value::bytes(hello.map_or(&[], |hello| hello.value(tag)));
+        let mut values = [Value::Unset; 21];
+        let known = [
+            (0, Value::Bool(is_client)),
+            (1, Value::bytes(version.get())),
+            (2, value(b"SNI")),
+            (11, Value::bytes(initial_to.get())),
+            (12, Value::bytes(client_from.get())),
+            (13, Value::bytes(server_from.get())),
+            (18, value(b"UAID")),
+            (19, when(hello.is_some(), Value::List(&hashes))),
+            (20, when(hello.is_some(), Value::List(&prints))),
+        ];
+        for (at, value) in known {
+            if let Some(place) = values.get_mut(at) {
+                *place = value;
+            }
+        }
+        sink.message(&QUIC, at, &values);
     }
 
     /// Reports the record of the connection.

@@ -116,6 +116,21 @@ const QUIC_EVENT_COLUMNS: &[MessageColumn] = &[
         Kind::Bool,
         "Whether the server resumed an earlier session.",
     ),
+    event(
+        "quic.ua",
+        Kind::Text,
+        "Google's QUIC: the client's program.",
+    ),
+    event(
+        "quic.cyu[].hash",
+        Kind::TextList,
+        "Google's QUIC: the MD5 of the fingerprint (CYU) of the client's hello.",
+    ),
+    event(
+        "quic.cyu[].string",
+        Kind::TextList,
+        "The fingerprint: the version's digits, and the tags of the hello.",
+    ),
 ];
 
 const QUIC_COLUMNS: &[MessageColumn] = &[

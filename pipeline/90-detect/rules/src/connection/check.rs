@@ -23,6 +23,9 @@ pub(super) fn fits(
         && (compiled.apps == 0 || connection.apps & compiled.apps != 0)
         && (compiled.not_apps == 0
             || connection.has(Connection::KNOWN) && connection.apps & compiled.not_apps == 0)
+        && compiled.of_time.iter().all(|&(when, apps, negated)| {
+            connection.has(Connection::KNOWN) && (connection.spoken(when) & apps != 0) != negated
+        })
         && (compiled.event == 0 || connection.odd & compiled.event != 0)
         && protocol_fits(&rule.header.protocol, occasion)
         && header_fits(&rule.header, occasion)

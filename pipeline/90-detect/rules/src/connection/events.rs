@@ -6,10 +6,12 @@ use super::{Detector, Ends, Found};
 use crate::alert::Candidate;
 use crate::database::{Database, Odd};
 use core::net::IpAddr;
-use flowpin_counters::Losses;
-use flowpin_packet::{Layer, Malformed, Timestamp};
-use flowpin_record::{MessagePlace, NO_TRANSACTION, RecordEndpoint, RecordKey, ToolNames, Uid};
-use flowpin_rule::RuleSet;
+use flowpin_counters::{Loss, Losses};
+use flowpin_packet::{Layer, LinkType, Malformed, Timestamp};
+use flowpin_record::{
+    AlertPacket, MessagePlace, NO_TRANSACTION, RecordEndpoint, RecordKey, ToolNames, Uid,
+};
+use flowpin_rule::{Protocol, RuleSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 impl Detector {
@@ -43,7 +45,8 @@ impl Detector {
 /// Where alerts of packets that belong to no connection wait for their decision.
 ///
 /// They are there before any worker has handed over what came behind them: it has from the input
-/// stage, which has put them here before.
+/// stage, which has put them here before. So only those of the pieces wait that are on their way,
+/// and [`Room`] limits how many those have.
 #[derive(Clone, Debug, Default)]
 pub struct Inbox(Arc<Mutex<Waiting>>);
 
@@ -88,6 +91,28 @@ pub(crate) struct Waiting {
     pub(crate) since: u32,
 }
 
+/// How many alerts packets that belong to no connection may still have. By their numbers alone:
+/// what is left out is the same however fast they are decided.
+#[derive(Debug, Default)]
+struct Room {
+    /// Which packets, counted in [`ROOM_PACKETS`].
+    of: u64,
+    used: usize,
+}
+
+impl Room {
+    /// How many of so many alerts of a packet there is room for.
+    fn take(&mut self, number: u64, wanted: usize) -> usize {
+        let of = number / ROOM_PACKETS;
+        if of != self.of {
+            *self = Self { of, used: 0 };
+        }
+        let taken = wanted.min(ROOM_ALERTS.saturating_sub(self.used));
+        self.used += taken;
+        taken
+    }
+}
+
 /// Rules on packets that were refused, or that are odd: they belong to no connection.
 #[derive(Debug)]
 pub struct PacketEvents {
@@ -96,6 +121,9 @@ pub struct PacketEvents {
     losses: Losses,
     found: Vec<Found>,
     inbox: Inbox,
+    room: Room,
+    /// The rules that have alerted of a packet.
+    alerted: (u64, Vec<u32>),
     /// The packet that alerts were of last, and how many.
     last: (u64, u32),
 }
@@ -111,22 +139,39 @@ pub struct Seen {
     pub stream_time: Timestamp,
 }
 
+/// A frame that was refused, or that is odd.
+#[derive(Clone, Copy, Debug)]
+pub struct OddFrame<'a> {
+    /// What was captured of it.
+    pub bytes: &'a [u8],
+    /// What it starts with.
+    pub link: LinkType,
+}
+
 impl PacketEvents {
     /// For the rules of a database; none if they ask for no such thing.
     pub fn new(database: &Arc<Database>, inbox: Inbox) -> Option<Self> {
-        database.events.have_packets().then(|| Self {
+        let is_asked = database.events.have_packets() || !database.first.is_empty();
+        is_asked.then(|| Self {
             scratch: Scratch::new(database),
             losses: Losses::default(),
             database: Arc::clone(database),
             found: Vec::new(),
             inbox,
+            room: Room::default(),
+            alerted: (0, Vec::new()),
             last: (0, 0),
         })
     }
 
     /// A packet; its addresses, where they are legible.
     #[cold]
-    pub fn packet(&mut self, what: Malformed, addresses: Option<(IpAddr, IpAddr)>, seen: &Seen) {
+    pub fn packet(
+        &mut self,
+        what: Malformed,
+        addresses: Option<(IpAddr, IpAddr)>,
+        (seen, frame): (&Seen, &OddFrame<'_>),
+    ) {
         let (from, to) = addresses.unwrap_or((NO_ADDRESS, NO_ADDRESS));
         let ends = Ends {
             protocol: protocol(what.layer),
@@ -137,9 +182,32 @@ impl PacketEvents {
         let by = (&*self.database, &mut self.scratch, &mut self.losses);
         let found = &mut self.found;
         evaluate(by, &mut Connection::default(), &ends, (odd, None), found);
+        if is_transport(what.layer) && addresses.is_some() {
+            // What it carries is broken, not its addresses.
+            let by = (&*self.database, &mut self.scratch, &mut self.losses);
+            only_addresses(by, &ends, found);
+        }
+        let (number, alerted) = &mut self.alerted;
+        if *number != seen.number {
+            (*number, *alerted) = (seen.number, Vec::new());
+        }
+        // Each rule once for a packet, however often what it asks for is so.
+        found.retain(|one| {
+            let is_new = !alerted.contains(&one.rule);
+            if is_new {
+                alerted.push(one.rule);
+            }
+            is_new
+        });
         if found.is_empty() {
             return;
         }
+        let room = self.room.take(seen.number, found.len());
+        let beyond = found.len() - room;
+        self.losses.count(Loss::RulePackets, beyond as u64);
+        found.truncate(room);
+        let is_shown = self.database.shows_packets();
+        let packet = is_shown.then(|| AlertPacket::shared(frame.bytes, frame.link));
         let end = |address| RecordEndpoint { address, port: 0 };
         let place = MessagePlace {
             time: seen.time,
@@ -169,6 +237,7 @@ impl PacketEvents {
                 to_server: one.to_server,
                 flow: None,
                 payload: None,
+                packet: packet.clone(),
                 sets: one.sets,
                 shown: one.shown,
             }
@@ -179,6 +248,34 @@ impl PacketEvents {
     pub const fn losses(&self) -> &Losses {
         &self.losses
     }
+}
+
+/// Compares rules on `ip` that ask for addresses alone.
+fn only_addresses(
+    (database, scratch, losses): (&Database, &mut Scratch, &mut Losses),
+    ends: &Ends,
+    found: &mut Vec<Found>,
+) {
+    let occasion = Occasion::new(ends, true);
+    scratch.begin();
+    scratch.add_others(&database.first, &occasion);
+    scratch.retain(|at| {
+        let compiled = database.rules.get(at as usize);
+        let rule = compiled.and_then(|compiled| database.rule(compiled));
+        rule.is_some_and(|rule| {
+            matches!(rule.header.protocol, Protocol::Ip | Protocol::IpVersion(_))
+        })
+    });
+    let mut connection = Connection::default();
+    scratch.evaluate(database, &mut connection, &occasion, losses, found);
+}
+
+/// Whether packets that are refused in this layer have a whole header of IP.
+const fn is_transport(layer: Layer) -> bool {
+    matches!(
+        layer,
+        Layer::Icmp | Layer::Tcp | Layer::Udp | Layer::Icmpv6 | Layer::Sctp
+    )
 }
 
 /// Compares the rules that ask for what has happened: those about one direction alone where that
@@ -229,7 +326,25 @@ const fn protocol(layer: Layer) -> u8 {
 
 /// Behind all other records of a packet but what a worker finds in it.
 const ORDINAL: u32 = 5 << 29;
+/// Packets that share the room for alerts, and how many those are.
+const ROOM_PACKETS: u64 = 4096;
+const ROOM_ALERTS: usize = 16_384;
 /// No tag.
 const NO_VLAN: u16 = u16::MAX;
 /// Of a packet whose addresses are not legible.
 const NO_ADDRESS: IpAddr = IpAddr::V4(core::net::Ipv4Addr::UNSPECIFIED);
+
+#[cfg(test)]
+mod tests {
+    use super::{ROOM_ALERTS, ROOM_PACKETS, Room};
+
+    /// Nobody fills memory by odd packets: so many alerts, and the next packets have room again.
+    #[test]
+    fn packets_without_a_connection_have_some_alerts() {
+        let mut room = Room::default();
+        assert_eq!(room.take(1, ROOM_ALERTS - 1), ROOM_ALERTS - 1);
+        assert_eq!(room.take(2, 3), 1);
+        assert_eq!(room.take(ROOM_PACKETS - 1, 3), 0);
+        assert_eq!(room.take(ROOM_PACKETS, 3), 3);
+    }
+}

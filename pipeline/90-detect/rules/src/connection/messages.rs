@@ -1,5 +1,6 @@
 //! What a parser has said in one call: bodies are kept, messages compared.
 
+use super::forms::FormFile;
 use super::http::{Field, Texts, part};
 use super::occasion::{Message, Occasion, Shown};
 use super::state::Connection;
@@ -11,6 +12,7 @@ use flowpin_counters::Loss;
 use flowpin_rule::{BufferId, BufferSource, HttpPart};
 use std::cell::OnceCell;
 use std::ops::Range;
+use std::sync::Arc;
 
 impl Detector {
     /// Compares rules with what the connection's parser has just said.
@@ -36,7 +38,14 @@ impl Detector {
                     if let Some(connection) = self.connections.get_mut(handle) {
                         connection.odd |= self.database.events.awaited(own, to_server);
                     }
+                    let before = found.len();
                     self.odd(handle, ends, odd, to_server, found);
+                    if found.len() > before {
+                        let items = tap.items.get(from..at).unwrap_or_default();
+                        let shown: Shown = tap.shown(items).collect();
+                        let alerts = found.iter_mut().skip(before);
+                        alerts.for_each(|one| one.shown = Arc::clone(&shown));
+                    }
                 }
                 Item::Message {
                     protocol,
@@ -170,7 +179,6 @@ impl Detector {
         if is_encrypted {
             connection.note(Connection::ENCRYPTED);
         }
-        let shown = OnceCell::new();
         let mut bodies = [Vec::new(), Vec::new()];
         if said.protocol == "http" {
             for (side, body) in (0_u64..).zip(&mut bodies) {
@@ -183,56 +191,83 @@ impl Detector {
         }
         let mut sides: [Buffers; 2] = Default::default();
         for ((to_server, body), made) in [true, false].into_iter().zip(&bodies).zip(&mut sides) {
-            let mut buffers = Vec::new();
-            let mut arena = Vec::new();
-            said.buffers(
-                &self.database.used,
-                to_server,
-                body,
-                &mut buffers,
-                &mut arena,
-            );
-            if buffers.is_empty() {
-                continue;
+            let form = said.form(&self.database.used, to_server, body);
+            // Each file of a form with all that is not a file; rules about no file once.
+            for nth in 0..form.len().max(1) {
+                let files = match form.get(nth) {
+                    Some(file) => Files::Form(core::slice::from_ref(file)),
+                    None => Files::Body,
+                };
+                let buffers = said.buffers(&self.database.used, to_server, (body, files));
+                let about = (said, to_server, body.as_slice());
+                self.one_side(handle, ends, about, (&buffers, nth > 0), found);
             }
-            let side = usize::from(!to_server);
-            self.scratch.begin();
-            let place = Occasion::new(ends, to_server).place();
-            if let Some(group) = self.database.bodies.get(side).filter(|_| !body.is_empty()) {
-                self.scratch.search("bodies", group, body, place);
+            if self.database.transactions.contains_key(said.protocol) {
+                let files = match form.is_empty() {
+                    true => Files::Body,
+                    false => Files::Form(&form),
+                };
+                *made = said.buffers(&self.database.used, to_server, (body, files));
             }
-            self.candidates((&buffers, &arena), [said.protocol, ""], side, place);
-            let Some(connection) = self.connections.get_mut(handle) else {
-                return;
-            };
-            let message = Message {
-                buffers: &buffers,
-                arena: &arena,
-                other: None,
-                transaction: said.transaction,
-                said,
-                shown: &shown,
-            };
-            let mut window = core::mem::take(&mut self.scratch.window);
-            window.clear();
-            if let Some(side) = connection.sides.get(side) {
-                self.windows.read(&side.window, &mut window);
-            }
-            let occasion = Occasion {
-                payload: &window,
-                message: Some(&message),
-                ..Occasion::new(ends, to_server)
-            };
-            let (database, losses) = (&self.database, &mut self.losses);
-            self.scratch
-                .evaluate(database, connection, &occasion, losses, found);
-            self.scratch.window = window;
-            *made = (buffers, arena);
         }
-        self.both_sides(handle, ends, said, (&sides, &shown), found);
+        self.both_sides(handle, ends, said, &sides, found);
         if let Some(connection) = self.connections.get_mut(handle) {
             connection.odd = 0;
         }
+    }
+
+    /// Compares rules with what one side has sent of a message; `only_files`: those about files.
+    fn one_side(
+        &mut self,
+        handle: u32,
+        ends: &Ends,
+        (said, to_server, body): (&Said<'_>, bool, &[u8]),
+        ((buffers, arena), only_files): (&Buffers, bool),
+        found: &mut Vec<Found>,
+    ) {
+        if buffers.is_empty() {
+            return;
+        }
+        let side = usize::from(!to_server);
+        self.scratch.begin();
+        let place = Occasion::new(ends, to_server).place();
+        if let Some(group) = self.database.bodies.get(side).filter(|_| !body.is_empty()) {
+            self.scratch.search("bodies", group, body, place);
+        }
+        self.candidates((buffers, arena), [said.protocol, ""], side, place);
+        if only_files {
+            let rules = &self.database.rules;
+            self.scratch.retain(|rule| {
+                let compiled = rules.get(rule as usize);
+                compiled.is_some_and(|compiled| compiled.is_about_files())
+            });
+        }
+        let Some(connection) = self.connections.get_mut(handle) else {
+            return;
+        };
+        let shown = OnceCell::new();
+        let message = Message {
+            buffers,
+            arena,
+            other: None,
+            transaction: said.transaction,
+            said,
+            shown: &shown,
+        };
+        let mut window = core::mem::take(&mut self.scratch.window);
+        window.clear();
+        if let Some(side) = connection.sides.get(side) {
+            self.windows.read(&side.window, &mut window);
+        }
+        let occasion = Occasion {
+            payload: &window,
+            message: Some(&message),
+            ..Occasion::new(ends, to_server)
+        };
+        let (database, losses) = (&self.database, &mut self.losses);
+        self.scratch
+            .evaluate(database, connection, &occasion, losses, found);
+        self.scratch.window = window;
     }
 
     /// Compares rules on both directions with a request and its response.
@@ -241,7 +276,7 @@ impl Detector {
         handle: u32,
         ends: &Ends,
         said: &Said<'_>,
-        (sides, shown): (&[Buffers; 2], &OnceCell<Shown>),
+        sides: &[Buffers; 2],
         found: &mut Vec<Found>,
     ) {
         let rules = self.database.transactions.get(said.protocol);
@@ -254,13 +289,14 @@ impl Detector {
         }
         self.scratch.begin();
         rules.iter().for_each(|&rule| self.scratch.add(rule));
+        let shown = OnceCell::new();
         let message = Message {
             buffers,
             arena,
             other: Some((of_server, server_arena)),
             transaction: said.transaction,
             said,
-            shown,
+            shown: &shown,
         };
         let occasion = Occasion {
             message: Some(&message),
@@ -270,6 +306,15 @@ impl Detector {
         self.scratch
             .evaluate(database, connection, &occasion, losses, found);
     }
+}
+
+/// What the files of a message are.
+#[derive(Clone, Copy)]
+enum Files<'a> {
+    /// Its body, if it has one.
+    Body,
+    /// These parts of its body.
+    Form(&'a [FormFile]),
 }
 
 /// Buffers of one side, and the bytes that they lie in.
@@ -297,12 +342,8 @@ impl Said<'_> {
     }
 
     /// What alerts show of it.
-    pub(super) fn shown(&self) -> Shown {
-        let values = self.values().filter_map(|(which, bytes)| match which {
-            Which::Shown(nth) => Some((nth, bytes.to_vec())),
-            _ => None,
-        });
-        values.collect()
+    pub(super) fn shown(&self) -> Vec<(u8, Vec<u8>)> {
+        self.tap.shown(self.items).collect()
     }
 
     /// Whether a column that alerts show has a value, by its path in events.
@@ -346,15 +387,42 @@ impl Said<'_> {
         }
     }
 
+    /// The fields of a request, or of a response.
+    fn fields(&self, to_server: bool) -> Vec<Field<'_>> {
+        let fields = self.items.iter().filter_map(|item| match item {
+            Item::Field(of_request, name, value) if *of_request == to_server => {
+                Some((self.tap.bytes(name), self.tap.bytes(value)))
+            }
+            _ => None,
+        });
+        fields.collect()
+    }
+
+    /// The files of a form that the client sends, if rules read files.
+    fn form<'b>(
+        &self,
+        used: impl IntoIterator<Item = &'b BufferId>,
+        to_server: bool,
+        body: &[u8],
+    ) -> Vec<FormFile> {
+        let mut sources = used.into_iter().map(|one| one.info().source);
+        let is_of_files =
+            |one: BufferSource| matches!(one, BufferSource::File | BufferSource::OfFile(_));
+        match self.protocol == "http" && to_server && sources.any(is_of_files) {
+            true => super::forms::files(&self.fields(to_server), body),
+            false => Vec::new(),
+        }
+    }
+
     /// Makes the buffers of one direction that rules use.
     fn buffers<'b>(
         &self,
-        used: impl IntoIterator<Item = &'b BufferId> + Clone,
+        used: impl IntoIterator<Item = &'b BufferId>,
         to_server: bool,
-        body: &[u8],
-        buffers: &mut Vec<(BufferId, Range<usize>)>,
-        arena: &mut Vec<u8>,
-    ) {
+        (body, files): (&[u8], Files<'_>),
+    ) -> Buffers {
+        let (mut made, mut bytes) = Buffers::default();
+        let (buffers, arena) = (&mut made, &mut bytes);
         let has_command = self.shows("ftp.command");
         for (which, bytes) in self.values() {
             let Which::Buffer(buffer) = which else {
@@ -375,25 +443,13 @@ impl Said<'_> {
         }
         self.sent(to_server, buffers, arena);
         if self.protocol != "http" {
-            return;
+            return (made, bytes);
         }
         let texts = self.texts();
-        let fields: Vec<Field<'_>> = self
-            .items
-            .iter()
-            .filter_map(|item| match item {
-                Item::Field(of_request, name, value) if *of_request == to_server => {
-                    Some((self.tap.bytes(name), self.tap.bytes(value)))
-                }
-                _ => None,
-            })
-            .collect();
-        let mut sources = used.clone().into_iter().map(|one| one.info().source);
-        let reads_files =
-            sources.any(|one| matches!(one, BufferSource::File | BufferSource::OfFile(_)));
-        let form = match to_server && reads_files {
-            true => super::forms::files(&fields, body),
-            false => Vec::new(),
+        let fields = self.fields(to_server);
+        let form = match files {
+            Files::Form(form) => form,
+            Files::Body => &[],
         };
         if !form.is_empty() {
             // They are the files, not the body.
@@ -408,7 +464,7 @@ impl Said<'_> {
             let begin = arena.len();
             match info.source {
                 BufferSource::File | BufferSource::OfFile(_) if !form.is_empty() => {
-                    for file in &form {
+                    for file in form {
                         let begin = arena.len();
                         match info.source {
                             BufferSource::OfFile("fileinfo.filename") => {
@@ -447,5 +503,6 @@ impl Said<'_> {
                 _ => {}
             }
         }
+        (made, bytes)
     }
 }

@@ -25,7 +25,7 @@ mod packet;
 mod state;
 
 pub(crate) use events::Waiting;
-pub use events::{Inbox, PacketEvents, Seen};
+pub use events::{Inbox, OddFrame, PacketEvents, Seen};
 pub use packet::Packet;
 
 use crate::database::{Database, Odd};
@@ -128,12 +128,23 @@ impl Detector {
         }
     }
 
+    /// A connection's packets are mirrored from this VLAN, as the tunnel's header says.
+    pub fn mirrored(&mut self, handle: u32, vlan: u16) {
+        if let Some(connection) = self.connections.get_mut(handle) {
+            connection.mirrored_vlan = Some(vlan);
+        }
+    }
+
+    /// The VLAN that a connection is mirrored from.
+    pub fn mirrored_vlan(&self, handle: u32) -> Option<u16> {
+        self.connections.get(handle)?.mirrored_vlan
+    }
+
     /// What a connection speaks, as rules name it, by a verdict: later ones may say more.
     pub fn identified(&mut self, handle: u32, names: [&str; 2], verdict: u16) {
         if let Some(connection) = self.connections.get_mut(handle) {
-            connection.apps |= self.database.apps(names);
+            connection.speaks(self.database.apps(names));
             connection.verdict = verdict;
-            connection.note(Connection::KNOWN);
         }
     }
 
@@ -220,7 +231,13 @@ impl Detector {
             connection.note(known);
         }
         let is_known = is_known && !self.database.identified.is_empty();
-        if group.is_empty() && !is_first && !is_known {
+        let turned = Connection::TURNED.get(side).copied().unwrap_or(0);
+        let has_turned = connection.has(turned) && connection.has(Connection::KNOWN);
+        if has_turned {
+            connection.forget(turned);
+        }
+        let has_turned = has_turned && !is_known && self.database.reads_turns;
+        if group.is_empty() && !is_first && !is_known && !has_turned {
             return;
         }
         let occasion = Occasion {
@@ -247,6 +264,16 @@ impl Detector {
         }
         if is_known {
             scratch.add_others(&self.database.identified, &occasion);
+        } else if has_turned {
+            // Rules on both directions once: with the first packet since, whoever sends it.
+            let other = Connection::TURNED.get(side ^ 1).copied().unwrap_or(0);
+            let is_first = connection.has(other);
+            let rules = self.database.rules.iter().zip(0..);
+            let asks = rules.filter(|(rule, _)| {
+                let is_new = is_first || rule.direction.is_some();
+                rule.kind.identified && !rule.of_time.is_empty() && is_new
+            });
+            asks.for_each(|(_, at)| scratch.add(at));
         }
         let before = found.len();
         scratch.evaluate(
@@ -316,7 +343,9 @@ impl Detector {
         let occasion = Occasion::new(ends, true);
         self.scratch.begin();
         self.scratch.add_others(group, &occasion);
-        if is_first {
+        // Others than these have no connections of their own: each packet is a first one.
+        let has_connections = matches!(ends.protocol, 1 | 6 | 17 | 58 | 132);
+        if is_first || !has_connections {
             self.scratch.add_others(&self.database.first, &occasion);
         }
         let before = found.len();
@@ -339,6 +368,7 @@ impl Detector {
     ) {
         let side = usize::from(!to_server);
         let is_searched = self.database.streams.iter().any(|group| !group.is_empty());
+        let is_searched = is_searched || self.database.reads_turns;
         if !is_searched && self.database.payload_bytes == 0 {
             return;
         }
@@ -347,6 +377,12 @@ impl Detector {
         };
         if connection.has(Connection::ENCRYPTED) || connection.has(Connection::PASSED) {
             return;
+        }
+        if offset == 0 && self.database.reads_turns {
+            let apps = greeting(bytes).map_or(0, |name| self.database.apps([name, ""]));
+            if apps != 0 {
+                connection.side_speaks(side, apps);
+            }
         }
         let others = connection
             .sides
@@ -362,6 +398,12 @@ impl Detector {
         if offset > expected {
             self.compare(handle, ends, to_server, found);
             self.forget(handle, side, offset);
+            let missing = u32::try_from(offset - expected).unwrap_or(u32::MAX);
+            if let Some(connection) = self.connections.get_mut(handle)
+                && let Some(one) = connection.sides.get_mut(side)
+            {
+                one.missing = missing;
+            }
         } else {
             let known = usize::try_from(expected - offset).unwrap_or(usize::MAX);
             bytes = bytes.get(known..).unwrap_or_default();
@@ -395,6 +437,17 @@ impl Detector {
     /// Bytes of a stream are missing, or it has ended.
     pub fn stop(&mut self, handle: u32, ends: &Ends, to_server: bool, found: &mut Vec<Found>) {
         self.compare(handle, ends, to_server, found);
+    }
+
+    /// A side has reset the connection. What the other side has not acknowledged until then may
+    /// never have reached it: that is compared when the connection is over.
+    pub fn reset(&mut self, handle: u32, ends: &Ends, found: &mut Vec<Found>) {
+        for to_server in [true, false] {
+            let side = self.side(handle, usize::from(!to_server));
+            if side.is_some_and(|side| !side.is_unacknowledged()) {
+                self.compare(handle, ends, to_server, found);
+            }
+        }
     }
 
     /// A connection ends: what waits is compared, and its memory given back.
@@ -450,6 +503,7 @@ impl Detector {
         window.clear();
         self.windows.read(&one.window, &mut window);
         let start = one.start;
+        let missing = one.missing;
         let fresh_from = window.len().saturating_sub(one.fresh as usize);
         one.fresh = 0;
         let group = self.database.streams.get(side);
@@ -469,6 +523,7 @@ impl Detector {
             self.windows.release(connection.shard, &mut one.window);
             let kept = window.get(cut..).unwrap_or_default();
             one.start += cut as u64;
+            one.missing = 0;
             if !self.windows.append(connection.shard, &mut one.window, kept) {
                 self.losses.count(Loss::RuleStreamBytes, kept.len() as u64);
                 one.start += kept.len() as u64;
@@ -479,6 +534,7 @@ impl Detector {
             let occasion = Occasion {
                 payload: &window,
                 stream: Some(start),
+                missing,
                 ..Occasion::new(ends, to_server)
             };
             self.scratch.add_others(group, &occasion);
@@ -498,10 +554,29 @@ impl Detector {
         if let Some(one) = connection.sides.get_mut(side) {
             self.windows.release(shard, &mut one.window);
             one.start = next;
+            one.missing = 0;
             one.fresh = 0;
             one.hits = Default::default();
         }
     }
+}
+
+/// The protocol whose first bytes these are, where two protocols may meet on one connection: a
+/// server of SSH answers a client of HTTP.
+fn greeting(bytes: &[u8]) -> Option<&'static str> {
+    let begins = [
+        (&b"SSH-"[..], "ssh"),
+        (b"HTTP/1.", "http"),
+        (b"GET ", "http"),
+        (b"POST ", "http"),
+        (b"HEAD ", "http"),
+        (b"EHLO ", "smtp"),
+        (b"HELO ", "smtp"),
+        (b"\x16\x03", "tls"),
+    ];
+    let mut begins = begins.iter();
+    let found = begins.find(|(begin, _)| bytes.starts_with(begin));
+    found.map(|(_, name)| *name)
 }
 
 /// What a packet shows of its connection's state.
@@ -518,6 +593,15 @@ fn follow(connection: &mut Connection, packet: &Packet<'_>, to_server: bool) {
         return;
     }
     let flags = packet.meta.tcp_flags;
+    let [client, server] = &mut connection.sides;
+    let (mine, theirs) = match to_server {
+        true => (client, server),
+        false => (server, client),
+    };
+    mine.sends(packet.meta.seq, packet.meta.payload_len);
+    if flags.has(TcpFlags::ACK) {
+        theirs.acknowledged = Some(packet.meta.ack);
+    }
     match (
         to_server,
         flags.has(TcpFlags::SYN),

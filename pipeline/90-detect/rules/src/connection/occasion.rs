@@ -5,6 +5,7 @@ use super::costs::Measured;
 use super::messages::Said;
 use super::state::{Connection, Hits};
 use super::{Ends, Found, Packet};
+use crate::columns::{ENTROPY, SHOWN};
 use crate::database::{Compiled, Database, Group, Odd, Place, Text, fold_into};
 use crate::evaluate::{CompiledTerm, Steps, Variables, holds, transform::transform};
 use core::net::IpAddr;
@@ -25,6 +26,8 @@ pub(super) struct Occasion<'a> {
     pub(super) payload: &'a [u8],
     /// Where the window begins in the stream.
     pub(super) stream: Option<u64>,
+    /// Bytes of the stream that are missing right before.
+    pub(super) missing: u32,
     pub(super) message: Option<&'a Message<'a>>,
     /// What is odd, if that is the occasion.
     pub(super) odd: Option<Odd>,
@@ -80,7 +83,22 @@ pub(super) type Shown = Arc<[(u8, Vec<u8>)]>;
 
 impl Message<'_> {
     fn shown(&self) -> Shown {
-        Arc::clone(self.shown.get_or_init(|| self.said.shown()))
+        let make = || {
+            let mut all = self.said.shown();
+            // A form's files are not columns of its message.
+            for (buffer, range) in self.buffers {
+                let BufferSource::OfFile(path) = buffer.info().source else {
+                    continue;
+                };
+                let nth = SHOWN.iter().zip(0..).find(|(shown, _)| **shown == path);
+                let bytes = self.arena.get(range.clone()).unwrap_or_default();
+                if let Some((_, nth)) = nth.filter(|(_, nth)| all.iter().all(|one| one.0 != *nth)) {
+                    all.push((nth, bytes.to_vec()));
+                }
+            }
+            all.into()
+        };
+        Arc::clone(self.shown.get_or_init(make))
     }
 }
 
@@ -93,6 +111,7 @@ impl<'a> Occasion<'a> {
             packet: None,
             payload: &[],
             stream: None,
+            missing: 0,
             message: None,
             odd: None,
             octets: if to_server {
@@ -123,7 +142,15 @@ impl<'a> Occasion<'a> {
             return None;
         }
         let bytes = self.payload.get(..most).unwrap_or(self.payload);
-        Some((bytes.into(), self.packet.is_none()))
+        let is_stream = self.packet.is_none();
+        if self.missing > 0 {
+            // As Suricata writes it.
+            let gap = format!("[{} bytes missing]", self.missing).into_bytes();
+            let mut with_gap = [&gap, bytes].concat();
+            with_gap.truncate(most);
+            return Some((with_gap.into(), is_stream));
+        }
+        Some((bytes.into(), is_stream))
     }
 
     /// The buffers of a kind: none, one, or one for each value of a list; of a rule on both
@@ -167,6 +194,8 @@ pub(super) struct Scratch {
     folded: Vec<u8>,
     transformed: Vec<u8>,
     spare: Vec<u8>,
+    /// The entropy that was computed last of each buffer.
+    entropies: Vec<(BufferId, f64)>,
     /// What is measured, if somebody asks.
     measured: Option<Box<Measured>>,
 }
@@ -182,6 +211,7 @@ impl Scratch {
             folded: Vec::new(),
             transformed: Vec::new(),
             spare: Vec::new(),
+            entropies: Vec::new(),
             measured: Measured::new(database),
         }
     }
@@ -212,6 +242,11 @@ impl Scratch {
     /// Whether there is no candidate.
     pub(super) const fn is_empty(&self) -> bool {
         self.candidates.is_empty()
+    }
+
+    /// Leaves the candidates that are wanted.
+    pub(super) fn retain(&mut self, is_wanted: impl Fn(u32) -> bool) {
+        self.candidates.retain(|&rule| is_wanted(rule));
     }
 
     pub(super) fn add(&mut self, rule: u32) {
@@ -283,6 +318,8 @@ impl Scratch {
         found: &mut Vec<Found>,
     ) {
         let mut candidates = core::mem::take(&mut self.candidates);
+        let before = found.len();
+        self.entropies.clear();
         candidates.sort_unstable();
         for &at in &candidates {
             let compiled = database.rules.get(at as usize);
@@ -339,6 +376,23 @@ impl Scratch {
             }
         }
         self.candidates = candidates;
+        if !self.entropies.is_empty() {
+            self.tell_entropies(found.get_mut(before..).unwrap_or_default());
+        }
+    }
+
+    /// Alerts of one occasion tell the same of a buffer, as in Suricata: what was computed last.
+    #[cold]
+    fn tell_entropies(&self, found: &mut [Found]) {
+        let texts = self.entropies.iter().map(|(buffer, entropy)| {
+            let name = buffer.info().name.replace('.', "_");
+            (ENTROPY, format!("{name} {entropy}").into_bytes())
+        });
+        let texts: Vec<_> = texts.collect();
+        for one in found {
+            let shown = one.shown.iter().chain(&texts);
+            one.shown = shown.cloned().collect();
+        }
     }
 
     /// What a rule that fits asks of sets that rules write, and does to them.
@@ -406,6 +460,10 @@ impl Scratch {
                     losses.count(Loss::RulePcre, u64::from(!is_within));
                     holds(&one.terms, &self.transformed, &mut variables, &mut steps)
                 };
+                if let Some(entropy) = steps.entropy.take() {
+                    self.entropies.retain(|known| known.0 != one.buffer);
+                    self.entropies.push((one.buffer, entropy));
+                }
                 if fits {
                     break;
                 }

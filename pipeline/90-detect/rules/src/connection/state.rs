@@ -1,10 +1,11 @@
 //! What rules remember of a connection.
 
 use super::Packet;
+use core::num::NonZeroU64;
 use flowpin_memory::Chain;
-use flowpin_packet::Timestamp;
+use flowpin_packet::{Seq, Timestamp};
 use flowpin_record::FlowSoFar;
-use flowpin_rule::{BitAction, IntOp, Variant};
+use flowpin_rule::{BitAction, IntOp, Spoken, Variant};
 
 /// What rules remember of a connection, by its handle.
 #[derive(Clone, Copy, Debug, Default)]
@@ -18,6 +19,11 @@ pub(crate) struct Connection {
     /// What it speaks, as bits of the database, and by which verdict.
     pub(crate) apps: u64,
     pub(crate) verdict: u16,
+    /// What it spoke first and last, and what the client and the server say that is another
+    /// protocol's.
+    pub(crate) first_apps: u64,
+    pub(crate) last_apps: u64,
+    pub(crate) side_apps: [Option<NonZeroU64>; 2],
     /// The client's stream, then the server's.
     pub(crate) sides: [Side; 2],
     /// The time of its first packet, in nanoseconds.
@@ -27,6 +33,8 @@ pub(crate) struct Connection {
     pub(crate) bytes: [u64; 2],
     /// Events of its messages since the last one, as bits of the database.
     pub(crate) odd: u32,
+    /// The VLAN that a mirror tells of it in its own header.
+    pub(crate) mirrored_vlan: Option<u16>,
     /// Bodies that are kept of it.
     pub(crate) bodies: u16,
 }
@@ -40,6 +48,11 @@ pub(crate) struct Side {
     pub(crate) start: u64,
     /// How many of them are new.
     pub(crate) fresh: u32,
+    /// How many bytes are missing right before them.
+    pub(crate) missing: u32,
+    /// Where the last segment with bytes ends, and up to where the other side has them.
+    sent: Option<Seq>,
+    pub(crate) acknowledged: Option<Seq>,
     /// Rules that have alerted, and up to where in the stream they do not again.
     alerted: [(u32, u64); ALERTED_MAX],
     next_alerted: u8,
@@ -109,6 +122,19 @@ impl Side {
         };
     }
 
+    /// A segment of this side.
+    pub(crate) fn sends(&mut self, seq: Seq, len: u32) {
+        if len > 0 {
+            self.sent = Some(seq.plus(len));
+        }
+    }
+
+    /// Whether its last bytes were not acknowledged.
+    pub(crate) fn is_unacknowledged(&self) -> bool {
+        let pair = self.sent.zip(self.acknowledged);
+        pair.is_some_and(|(sent, acknowledged)| sent.is_after(acknowledged))
+    }
+
     /// Notes that a rule alerts; whether it did not lately: up to this place.
     pub(crate) fn alerts(&mut self, rule: u32, start: u64, until: u64) -> bool {
         let known = self
@@ -153,13 +179,51 @@ impl Connection {
     pub(crate) const FIRST_KNOWN: [u16; 2] = [1 << 9, 1 << 10];
     /// The client, and the server, has sent application data of TLS.
     pub(crate) const SEALED: [u16; 2] = [1 << 11, 1 << 12];
+    /// It speaks something else since the last packet of the client, and of the server.
+    pub(crate) const TURNED: [u16; 2] = [1 << 13, 1 << 14];
     /// A rule has alerted of it.
-    pub(crate) const ALERTED: u16 = 1 << 13;
+    pub(crate) const ALERTED: u16 = 1 << 15;
 
     pub(crate) fn new(shard: u8) -> Self {
         Self {
             shard,
             ..Self::default()
+        }
+    }
+
+    /// It speaks this, by identification.
+    pub(crate) fn speaks(&mut self, apps: u64) {
+        self.apps |= apps;
+        if !self.has(Self::KNOWN) {
+            self.first_apps = apps;
+        } else if self.last_apps != apps {
+            self.turns();
+        }
+        self.last_apps = apps;
+        self.note(Self::KNOWN);
+    }
+
+    /// A side begins with what another protocol begins with.
+    pub(crate) fn side_speaks(&mut self, side: usize, apps: u64) {
+        if let Some(of_side) = self.side_apps.get_mut(side) {
+            *of_side = NonZeroU64::new(apps);
+        }
+        self.turns();
+    }
+
+    fn turns(&mut self) {
+        Self::TURNED.iter().for_each(|&turned| self.note(turned));
+    }
+
+    /// What it speaks, at some time or by one side.
+    pub(crate) fn spoken(&self, when: Spoken) -> u64 {
+        let of = |side: usize| self.side_apps.get(side).copied().flatten();
+        match when {
+            Spoken::Ever => self.apps,
+            Spoken::First => self.first_apps,
+            Spoken::Last => self.last_apps,
+            Spoken::ByClient => of(0).map_or(self.apps, NonZeroU64::get),
+            Spoken::ByServer => of(1).map_or(self.apps, NonZeroU64::get),
         }
     }
 

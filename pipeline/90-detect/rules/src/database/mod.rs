@@ -28,7 +28,7 @@ use crate::evaluate::{CompiledTerm, compile};
 use flowpin_record::SetAction;
 use flowpin_rule::{
     Absent, Action, BufferId, BufferSource, Condition, CostLedger, EventOf, HeaderNumber, Protocol,
-    Rule, RuleSet, Term,
+    Rule, RuleSet, Spoken, Term,
 };
 use group::Grouping;
 use std::collections::{BTreeMap, BTreeSet};
@@ -63,8 +63,12 @@ pub struct Database {
     pub(crate) events: Events,
     /// Rules that cannot be evaluated: which of the set, and why.
     refused: Vec<(usize, String)>,
+    /// Whether rules ask when a connection speaks a protocol, or who does.
+    pub(crate) reads_turns: bool,
     /// Bytes of what a rule fits that its alert has.
     pub(crate) payload_bytes: usize,
+    /// Whether alerts have the packet that shows them.
+    has_packets: bool,
     /// Who wants to know what evaluation costs.
     pub(crate) costs: Option<Arc<CostLedger>>,
     /// What its first rule is called among all that the run has had.
@@ -87,10 +91,22 @@ pub(crate) struct Compiled {
     pub(crate) apps: u64,
     /// None of these.
     pub(crate) not_apps: u64,
+    /// One of these at that time, or by that side; or, where that is negated, none.
+    pub(crate) of_time: Vec<(Spoken, u64, bool)>,
     /// It asks for sets that rules write, or writes them.
     pub(crate) uses_sets: bool,
     /// One of these events has to have happened since the message before; 0: none.
     pub(crate) event: u32,
+}
+
+impl Compiled {
+    /// Whether it examines files.
+    pub(crate) fn is_about_files(&self) -> bool {
+        self.inspections.iter().any(|one| {
+            let source = one.buffer.info().source;
+            matches!(source, BufferSource::File | BufferSource::OfFile(_))
+        })
+    }
 }
 
 /// What a rule asks of a buffer, prepared.
@@ -158,6 +174,7 @@ impl Database {
             }
         }
         let grouped = grouping.finish(&set, &rules);
+        let reads_turns = rules.iter().any(|rule| !rule.of_time.is_empty());
         Self {
             rules,
             apps,
@@ -172,18 +189,27 @@ impl Database {
             used,
             events,
             refused,
+            reads_turns,
             payload_bytes: 0,
+            has_packets: false,
             costs: None,
             first_number: 0,
             set,
         }
     }
 
-    /// Alerts have at most so many bytes of what their rule fits.
+    /// Alerts have at most so many bytes of what their rule fits, and perhaps the packet that shows
+    /// them.
     #[must_use]
-    pub fn with_payload(mut self, bytes: u16) -> Self {
-        self.payload_bytes = bytes.into();
+    pub fn with_excerpts(mut self, payload_bytes: u16, packet: bool) -> Self {
+        self.payload_bytes = payload_bytes.into();
+        self.has_packets = packet;
         self
+    }
+
+    /// Whether alerts have the packet that shows them.
+    pub const fn shows_packets(&self) -> bool {
+        self.has_packets
     }
 
     /// What evaluation costs is added there.
@@ -387,15 +413,23 @@ fn prepare(
         _ => 0,
     };
     let mut not_apps = 0;
+    let mut of_time = Vec::new();
     for condition in &rule.conditions {
         match condition {
             Condition::AppProtocol {
                 name,
+                spoken,
+                negated,
+            } if *spoken != Spoken::Ever => of_time.push((*spoken, bits(name)?, *negated)),
+            Condition::AppProtocol {
+                name,
                 negated: false,
+                ..
             } if spoken == 0 => spoken = bits(name)?,
             Condition::AppProtocol {
                 name,
                 negated: false,
+                ..
             } => {
                 spoken &= bits(name)?;
                 if spoken == 0 {
@@ -405,6 +439,7 @@ fn prepare(
             Condition::AppProtocol {
                 name,
                 negated: true,
+                ..
             } => not_apps |= bits(name)?,
             _ => {}
         }
@@ -423,6 +458,7 @@ fn prepare(
         inspections,
         apps: spoken,
         not_apps,
+        of_time,
     })
 }
 
@@ -438,6 +474,7 @@ pub(crate) fn uses_of_sets(rule: &Rule) -> impl Iterator<Item = SetAction> {
 /// What connections are said to speak, where a rule names a protocol.
 fn names(name: &str) -> Vec<&str> {
     match name {
+        "http1" => vec!["http"],
         "tls" | "ssl" => vec!["tls", "quic"],
         "dns" => vec!["dns", "mdns", "llmnr"],
         name => vec![name],
@@ -492,11 +529,11 @@ fn kind(rule: &Rule) -> Kind {
             )
             && rule.header.source_ports.is_any()
             && rule.header.destination_ports.is_any();
-        let is_only_app = matches!(protocol, Protocol::App(_))
-            && rule
-                .conditions
-                .iter()
-                .all(|one| matches!(one, Condition::AppProtocol { .. }));
+        let mut conditions = rule.conditions.iter();
+        let is_app = |one: &Condition| matches!(one, Condition::AppProtocol { .. });
+        let is_of_time = |one: &Condition| matches!(one, Condition::AppProtocol { spoken, .. } if *spoken != Spoken::Ever);
+        let is_only_app = conditions.all(is_app)
+            && (matches!(protocol, Protocol::App(_)) || rule.conditions.iter().any(is_of_time));
         if is_only_app {
             return Kind {
                 identified: true,

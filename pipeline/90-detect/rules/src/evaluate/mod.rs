@@ -23,6 +23,8 @@ pub(crate) struct Steps {
     pub(crate) is_exceeded: bool,
     /// PCRE's own limit was reached.
     pub(crate) is_pcre_exceeded: bool,
+    /// The entropy that was computed last.
+    pub(crate) entropy: Option<f64>,
 }
 
 impl Steps {
@@ -31,6 +33,7 @@ impl Steps {
             left: STEPS_MAX,
             is_exceeded: false,
             is_pcre_exceeded: false,
+            entropy: None,
         }
     }
 
@@ -119,7 +122,9 @@ fn from(
             if !steps.take_bytes(part.len()) {
                 return false;
             }
-            check.holds(entropy(part)).then_some(at)
+            let found = entropy(part);
+            steps.entropy = Some(found);
+            check.holds(found).then_some(at)
         }
         CompiledTerm::Size(check) => check.holds(bytes.len() as u64).then_some(at),
         CompiledTerm::Base64(decode) => {

@@ -56,8 +56,36 @@ pub(super) fn put_shaped(
             }
             text.extend(b"]");
         }
+        (Shape::Numbers, Value::List(all)) => {
+            text.put_key(key);
+            put_numbers(text, all);
+        }
         _ => put_leaf(text, dates, key, value),
     }
+}
+
+/// Names and their numbers; a text without a number is left out.
+fn put_numbers(text: &mut TextBuffer, all: &[Value<'_>]) {
+    text.extend(b"{");
+    let mut is_first = true;
+    for one in all {
+        let Value::Bytes(bytes) = one else { continue };
+        let Ok(one) = core::str::from_utf8(bytes) else {
+            continue;
+        };
+        let pair = one.rsplit_once(' ');
+        let number = pair.and_then(|(name, number)| Some((name, number.parse::<f64>().ok()?)));
+        let Some((name, number)) = number.filter(|one| one.1.is_finite()) else {
+            continue;
+        };
+        if !core::mem::take(&mut is_first) {
+            text.extend(b",");
+        }
+        put_json(text, name.as_bytes());
+        text.extend(b":");
+        text.extend(number.to_string().as_bytes());
+    }
+    text.extend(b"}");
 }
 
 /// A mailbox in angle brackets.

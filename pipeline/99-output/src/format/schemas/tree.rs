@@ -160,6 +160,8 @@ pub(crate) enum Shape {
     Path,
     /// A time that is text, as it is; in Parquet it is a time.
     Time,
+    /// Texts of a name and a number, as an object of them.
+    Numbers,
 }
 
 impl Shape {
@@ -170,6 +172,7 @@ impl Shape {
             Some((name, "list")) => (name, Self::List),
             Some((name, "path")) => (name, Self::Path),
             Some((name, "time")) => (name, Self::Time),
+            Some((name, "numbers")) => (name, Self::Numbers),
             _ => (name, Self::AsItIs),
         }
     }

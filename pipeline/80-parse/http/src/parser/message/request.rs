@@ -32,8 +32,12 @@ impl<S: MessageSink> Turn<'_, S> {
 
     /// Checks the start of a line that is being kept: it may not be a request.
     pub(crate) fn check_request_begins(&mut self) {
+        let stray = self.stray_number();
         let begin = self.pools.texts.whole(&self.mine.line);
-        if begin.is_some_and(|begin| !might_be_request(begin)) {
+        if let Some(begin) = begin.filter(|begin| !might_be_request(begin)) {
+            if let Some(number) = stray {
+                self.sink.stray(number, begin);
+            }
             self.no_request(Phase::LostInLine);
         }
     }
@@ -52,6 +56,7 @@ impl<S: MessageSink> Turn<'_, S> {
         let found =
             request_line(line).filter(|found| found.version != Version::Old || is_old(found));
         let Some(mut found) = found else {
+            self.stray(line);
             self.no_request(Phase::Lost);
             return false;
         };

@@ -13,6 +13,7 @@ impl<S: MessageSink> Turn<'_, S> {
         let Some(found) = status_line(line) else {
             self.sink.fits(false);
             self.report(Anomaly::NotAResponse);
+            self.stray(line);
             self.lose(Phase::Lost);
             return false;
         };
@@ -72,6 +73,7 @@ impl<S: MessageSink> Turn<'_, S> {
         } else {
             Anomaly::NotAResponse
         });
+        self.stray(read);
         self.lose(Phase::LostInLine);
         // No response is missing, so the next one belongs to the next request.
         self.mine.set(Side::ANYWHERE);
