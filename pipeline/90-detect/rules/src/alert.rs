@@ -271,7 +271,11 @@ impl Observer for AlertObserver {
         let texts: usize = alert.shown.iter().map(|one| one.1.len()).sum();
         let payload = alert.payload.map_or(0, |payload| payload.0.len());
         // Shared by all alerts that it shows.
-        let last = self.news.0.last().and_then(|one| one.packet.as_ref());
+        let last = self
+            .news
+            .candidates
+            .last()
+            .and_then(|one| one.packet.as_ref());
         let is_same = |packet: &Arc<_>| last.is_some_and(|last| Arc::ptr_eq(last, packet));
         let packet = alert.packet.filter(|packet| !is_same(packet));
         let payload = payload + packet.map_or(0, |packet| packet.bytes.len());

@@ -35,7 +35,6 @@ fn oddity(number: u64) -> AnomalyRecord {
         packet_number: Some(number),
         what: bad(Layer::Udp, Reason::Truncated, 1),
         app: None,
-        alerted: false,
         addresses: None,
         connection: None,
         suppressed: 0,
@@ -85,6 +84,7 @@ fn longest() -> ConnRecord {
         flipped: true,
         midstream: true,
         icmp: Some((255, 255)),
+        alerted: false,
         app: Some(App {
             name: "a-name-as-long-as-a-file-name-of-a-pattern-of-somebody",
             in_tools: ToolNames::of("a-name-as-long-as-a-file-name-of-a-pattern-of-somebody"),

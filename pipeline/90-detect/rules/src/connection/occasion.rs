@@ -11,7 +11,7 @@ use crate::evaluate::{CompiledTerm, Steps, Variables, holds, transform::transfor
 use core::net::IpAddr;
 use flowpin_counters::{Loss, Losses};
 use flowpin_record::{SetAction, SetUse};
-use flowpin_rule::{Absent, Action, BufferId, BufferSource, Condition, Rule};
+use flowpin_rule::{Absent, Action, BitAction, BufferId, BufferSource, Condition, Rule};
 use std::cell::OnceCell;
 use std::ops::Range;
 use std::sync::Arc;
@@ -349,14 +349,16 @@ impl Scratch {
                 .uses_sets
                 .then(|| self.set_uses(compiled, occasion))
                 .flatten();
-            let is_decided_later = sets.is_some()
-                || rule
-                    .conditions
-                    .iter()
-                    .any(|one| matches!(one, Condition::HostBit { .. }));
-            let is_told = !rule.noalert || is_decided_later;
-            if is_told && is_new(compiled, connection, occasion) {
-                if !is_decided_later {
+            let mut of_hosts = rule.conditions.iter().filter_map(|one| match one {
+                Condition::HostBit { action, .. } => Some(*action),
+                _ => None,
+            });
+            let changes_hosts = sets.is_some() || of_hosts.clone().next().is_some();
+            let asks_hosts = sets.is_some()
+                || of_hosts.any(|action| matches!(action, BitAction::IsSet | BitAction::IsNotSet));
+            if (!rule.noalert || changes_hosts) && is_new(compiled, connection, occasion) {
+                // What hosts remember is known later than the connection's record is written.
+                if !rule.noalert && !asks_hosts {
                     connection.note(Connection::ALERTED);
                 }
                 found.push(Found {
