@@ -43,6 +43,8 @@ struct flowpin_worker {
   unsigned long sequence;
   unsigned long ticked; /* the number of the last tick */
   unsigned long taken;  /* elements */
+  unsigned long worked; /* of them, packets and calls */
+  double seconds;       /* of processor time, once it has ended */
   int owes_end;         /* the stages after it do not know yet that its packets have ended */
   int discards;         /* what comes until the end is not run */
   struct flowpin_part *parts;
@@ -100,6 +102,12 @@ void flowpin_mark(struct flowpin_worker *worker, enum flowpin_mark mark);
 int flowpin_merge(struct flowpin_worker *workers, int count);
 /* The end of a core by the program's own will: its functions for that run first. */
 void flowpin_leave(int code) __attribute__((noreturn));
+/* What was read, what an interface dropped, what each thread took; see flowpin_account.c. */
+void flowpin_account_packet(void);
+void flowpin_account_capture(pcap_t *capture);
+void flowpin_account_core(struct flowpin_worker *worker);
+void flowpin_account_alone(void);
+void flowpin_account_all(const struct flowpin_worker *workers, int count);
 /* What a core has asked for, and has been told about hosts and services, goes with it. */
 void flowpin_forget_requests(void);
 void flowpin_forget_names(void);

@@ -197,6 +197,7 @@ static struct flowpin_element *next(struct flowpin_worker *worker, int waits, in
     }
     worker->sequence = element->sequence;
     worker->header = element->header;
+    worker->worked++;
     if (element->kind == FLOWPIN_CALL) {
       if (!worker->discards) run_call(worker, element);
     } else if (!worker->filter.bf_insns ||

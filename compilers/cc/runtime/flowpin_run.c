@@ -179,6 +179,7 @@ void flowpin_finish(int code) {
     first_count -= worker->stage == 0;
     atomic_store(&flowpin_stops_input, 1);
   }
+  flowpin_account_core(worker);
   finished[worker->number] = 1;
   finished_count++;
   if (turn == worker->number) pass_turn(worker->number + 1);
@@ -296,6 +297,7 @@ static void dispatch(pcap_t *capture) {
     }
     unsigned hash = flowpin_hash(flowpin_program.key, link_type, data, header->caplen);
     sequence++;
+    flowpin_account_packet();
     give(&workers[hash % (unsigned)first_ways], FLOWPIN_PACKET, header, data);
     if (sequence % 256 == 0 && flowpin_program.stage_count > 1) promise_all();
     last = *header;
@@ -307,6 +309,7 @@ static void dispatch(pcap_t *capture) {
       }
     }
   }
+  if (is_live) flowpin_account_capture(capture);
   if (outcome == PCAP_ERROR) fprintf(stderr, "flowpin: %s\n", pcap_geterr(capture));
   if (flowpin_program.tick) give_all(FLOWPIN_TICK, &last);
   give_all(FLOWPIN_END, &last);
@@ -414,6 +417,7 @@ int main(int argc, char **argv) {
   }
   first_ways = flowpin_stage_ways[0];
   if (flowpin_program.stage_count > 1 ? !is_divided : flowpin_ways == 1) {
+    flowpin_account_alone();
     self = new_core();
     return flowpin_program.start(self, argc, argv);
   }
@@ -458,5 +462,6 @@ int main(int argc, char **argv) {
     if (workers[number].code && !code) code = workers[number].code;
   }
   if (flowpin_merge(workers, flowpin_ways)) code = code ? code : 1;
+  flowpin_account_all(workers, flowpin_ways);
   return code;
 }
