@@ -49,6 +49,9 @@ struct flowpin_worker {
   int discards;         /* what comes until the end is not run */
   struct flowpin_part *parts;
   FILE *out;
+  FILE *err;
+  char *said; /* on standard error, about the packet that it works on */
+  size_t said_length;
   char is_foreign[FLOWPIN_DESCRIPTORS];
   /* The capture that is being read. */
   pcap_t *capture;
@@ -94,6 +97,7 @@ FILE *flowpin_stream_of(struct flowpin_part *part, const char *mode);
 void flowpin_show_output(struct flowpin_worker *worker);
 
 FILE *flowpin_stdout(void);
+void flowpin_show_said(struct flowpin_worker *worker);
 FILE *flowpin_fopen(const char *path, const char *mode);
 int flowpin_fclose(FILE *file);
 void flowpin_note_descriptors(struct flowpin_worker *worker);

@@ -44,6 +44,7 @@ struct flowpin_core *flowpin_self(void) { return self; }
 int flowpin_core_number(void) { return flowpin_worker ? flowpin_worker->number : 0; }
 
 void flowpin_die(const char *what) {
+  if (flowpin_worker) flowpin_show_said(flowpin_worker);
   fprintf(stderr, "flowpin: %s\n", what);
   _exit(1);
 }
@@ -110,6 +111,7 @@ void flowpin_packets_begin(void) {
 
 void flowpin_packets_end(void) {
   struct flowpin_worker *worker = flowpin_worker;
+  flowpin_show_said(worker);
   flowpin_mark(worker, FLOWPIN_AT_END);
   /* While it waits for its turn, later stages are not to wait for it. */
   flowpin_promise(worker, worker->sequence);
@@ -146,6 +148,7 @@ int flowpin_once(void) {
 
 void flowpin_finish(int code) {
   struct flowpin_worker *worker = flowpin_worker;
+  flowpin_show_said(worker);
   if (worker->number == 0 && !worker->had_packets && !worker->is_in_packets && code != 0) {
     /* It does not even start: the others would only say the same. */
     flowpin_merge(worker, 1);
