@@ -46,21 +46,24 @@ def wait_until_quiet(seconds=60):
                        f"the limit is {BUSY_SHARE_MAX:.0%}")
 
 
-def run_once(command, stdout=None, ok=(0,), cwd=None):
-    """One run: CPU seconds by getrusage, wall seconds, peak resident bytes, share of others."""
+def run_once(command, stdout=None, ok=(0,), cwd=None, env=None, said=None):
+    """One run: CPU seconds by getrusage, wall seconds, peak resident bytes, share of others. `said`
+    is a list that gets what it wrote to its standard error."""
     busy, stolen = machine_jiffies()
     start = time.monotonic()
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL,
                                stdout=stdout or subprocess.DEVNULL, stderr=subprocess.PIPE,
-                               cwd=cwd)
+                               cwd=cwd, env=env)
     message = process.stderr.read()
+    if said is not None:
+        said.append(message.decode(errors="replace"))
     _, status, usage = os.wait4(process.pid, 0)
     wall = time.monotonic() - start
     busy_after, stolen_after = machine_jiffies()
     code = os.waitstatus_to_exitcode(status)
     process.returncode = code
     if code not in ok:
-        raise SystemExit(f"{' '.join(command)}: exit code {code}\n{message.decode()[-2000:]}")
+        raise SystemExit(f"{' '.join(map(str, command))}: exit code {code}\n{message.decode()[-2000:]}")
     cpu = usage.ru_utime + usage.ru_stime
     others = max(0.0, busy_after - busy - cpu)
     return {
@@ -91,7 +94,7 @@ def run_quiet(command, allow_busy=False, tries=5, **options):
         result = run_once(command, **options)
         if allow_busy or result["others_share"] <= BUSY_SHARE_MAX:
             return result
-    raise Busy(f"disturbed {tries} times in a row: {' '.join(command)}")
+    raise Busy(f"disturbed {tries} times in a row: {' '.join(map(str, command))}")
 
 
 # Counters that tell of the capture: datagrams of which it lacks pieces, its clock.

@@ -21,7 +21,7 @@ HERE = Path(__file__).resolve().parent
 sys.dont_write_bytecode = True
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 import measure  # noqa: E402
-import run as bench  # noqa: E402
+import programs  # noqa: E402
 
 LIMIT = 1.02
 CLIENTS = {"hashes and searches every byte": None, "counts bytes alone": "thin.c"}
@@ -30,8 +30,8 @@ FLAGS = {"": "-O2", "link-time optimisation": "-O2 -flto"}
 
 def build(args, name, client, flags, is_parallel):
     folder = args.work / re.sub(r"\W+", "-", f"{name} {flags} {is_parallel}")
-    program = bench.build(args, folder.name, [], *([] if is_parallel else ["sequential"]),
-                          client=client, make=[f"CFLAGS={flags}"], flags=flags.split())
+    program = programs.build(args, folder.name, [], *([] if is_parallel else ["sequential"]),
+                             client=client, make=[f"CFLAGS={flags}"], flags=flags.split())
     return program
 
 
@@ -55,7 +55,9 @@ def main():
     parser.add_argument("--work", type=Path, default=HERE.parents[1] / "target/bench-cc-count")
     parser.add_argument("--record", type=Path)
     args = parser.parse_args()
-    bench.prepare(args)
+    programs.prepare(args)
+    args.capture = programs.capture(args, f"mix-{args.packets}", "mix", "--packets",
+                                    str(args.packets), "--seed", "7")
     args.packets = measure.packets_of(args.capture)[0]
     rows, too_many = [], []
     for name, client in CLIENTS.items():

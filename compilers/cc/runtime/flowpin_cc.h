@@ -32,6 +32,8 @@ struct group;
 struct ether_addr;
 
 struct _IO_FILE *flowpin_stdout(void);
+struct _IO_FILE *flowpin_stderr(void);
+void flowpin_perror(const char *what);
 struct _IO_FILE *flowpin_fopen(const char *path, const char *mode);
 int flowpin_fclose(struct _IO_FILE *file);
 struct _IO_FILE *flowpin_fdopen(int number, const char *mode);

@@ -43,10 +43,15 @@ struct flowpin_worker {
   unsigned long sequence;
   unsigned long ticked; /* the number of the last tick */
   unsigned long taken;  /* elements */
+  unsigned long worked; /* of them, packets and calls */
+  double seconds;       /* of processor time, once it has ended */
   int owes_end;         /* the stages after it do not know yet that its packets have ended */
   int discards;         /* what comes until the end is not run */
   struct flowpin_part *parts;
   FILE *out;
+  FILE *err;
+  char *said; /* on standard error, about the packet that it works on */
+  size_t said_length;
   char is_foreign[FLOWPIN_DESCRIPTORS];
   /* The capture that is being read. */
   pcap_t *capture;
@@ -92,6 +97,7 @@ FILE *flowpin_stream_of(struct flowpin_part *part, const char *mode);
 void flowpin_show_output(struct flowpin_worker *worker);
 
 FILE *flowpin_stdout(void);
+void flowpin_show_said(struct flowpin_worker *worker);
 FILE *flowpin_fopen(const char *path, const char *mode);
 int flowpin_fclose(FILE *file);
 void flowpin_note_descriptors(struct flowpin_worker *worker);
@@ -100,6 +106,12 @@ void flowpin_mark(struct flowpin_worker *worker, enum flowpin_mark mark);
 int flowpin_merge(struct flowpin_worker *workers, int count);
 /* The end of a core by the program's own will: its functions for that run first. */
 void flowpin_leave(int code) __attribute__((noreturn));
+/* What was read, what an interface dropped, what each thread took; see flowpin_account.c. */
+void flowpin_account_packet(void);
+void flowpin_account_capture(pcap_t *capture);
+void flowpin_account_core(struct flowpin_worker *worker);
+void flowpin_account_alone(void);
+void flowpin_account_all(const struct flowpin_worker *workers, int count);
 /* What a core has asked for, and has been told about hosts and services, goes with it. */
 void flowpin_forget_requests(void);
 void flowpin_forget_names(void);

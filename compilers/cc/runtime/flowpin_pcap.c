@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "flowpin_core.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -130,8 +131,13 @@ static int only_on_one_core(void) {
 
 int flowpin_pcap_fileno(pcap_t *capture) { return only_on_one_core() + pcap_fileno(capture); }
 
+/* A file is always ready, and so is what each core gets for it. */
 int flowpin_pcap_get_selectable_fd(pcap_t *capture) {
-  return only_on_one_core() + pcap_get_selectable_fd(capture);
+  static _Thread_local int ready = -1;
+  if (!flowpin_worker || !first_is_file)
+    return only_on_one_core() + pcap_get_selectable_fd(capture);
+  if (ready < 0) ready = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  return ready;
 }
 
 /* Each core filters its own packets: the capture is read once, for all. */
@@ -183,6 +189,7 @@ static struct flowpin_element *next(struct flowpin_worker *worker, int waits, in
   if (!worker->is_in_packets) flowpin_packets_begin();
   release(worker);
   for (;;) {
+    flowpin_show_said(worker);
     struct flowpin_element *element = flowpin_next_input(worker, waits, is_end);
     if (*is_end) {
       worker->is_at_end = 1;
@@ -197,6 +204,7 @@ static struct flowpin_element *next(struct flowpin_worker *worker, int waits, in
     }
     worker->sequence = element->sequence;
     worker->header = element->header;
+    worker->worked++;
     if (element->kind == FLOWPIN_CALL) {
       if (!worker->discards) run_call(worker, element);
     } else if (!worker->filter.bf_insns ||

@@ -44,6 +44,7 @@ struct flowpin_core *flowpin_self(void) { return self; }
 int flowpin_core_number(void) { return flowpin_worker ? flowpin_worker->number : 0; }
 
 void flowpin_die(const char *what) {
+  if (flowpin_worker) flowpin_show_said(flowpin_worker);
   fprintf(stderr, "flowpin: %s\n", what);
   _exit(1);
 }
@@ -110,6 +111,7 @@ void flowpin_packets_begin(void) {
 
 void flowpin_packets_end(void) {
   struct flowpin_worker *worker = flowpin_worker;
+  flowpin_show_said(worker);
   flowpin_mark(worker, FLOWPIN_AT_END);
   /* While it waits for its turn, later stages are not to wait for it. */
   flowpin_promise(worker, worker->sequence);
@@ -146,6 +148,7 @@ int flowpin_once(void) {
 
 void flowpin_finish(int code) {
   struct flowpin_worker *worker = flowpin_worker;
+  flowpin_show_said(worker);
   if (worker->number == 0 && !worker->had_packets && !worker->is_in_packets && code != 0) {
     /* It does not even start: the others would only say the same. */
     flowpin_merge(worker, 1);
@@ -179,6 +182,7 @@ void flowpin_finish(int code) {
     first_count -= worker->stage == 0;
     atomic_store(&flowpin_stops_input, 1);
   }
+  flowpin_account_core(worker);
   finished[worker->number] = 1;
   finished_count++;
   if (turn == worker->number) pass_turn(worker->number + 1);
@@ -296,6 +300,7 @@ static void dispatch(pcap_t *capture) {
     }
     unsigned hash = flowpin_hash(flowpin_program.key, link_type, data, header->caplen);
     sequence++;
+    flowpin_account_packet();
     give(&workers[hash % (unsigned)first_ways], FLOWPIN_PACKET, header, data);
     if (sequence % 256 == 0 && flowpin_program.stage_count > 1) promise_all();
     last = *header;
@@ -307,6 +312,7 @@ static void dispatch(pcap_t *capture) {
       }
     }
   }
+  if (is_live) flowpin_account_capture(capture);
   if (outcome == PCAP_ERROR) fprintf(stderr, "flowpin: %s\n", pcap_geterr(capture));
   if (flowpin_program.tick) give_all(FLOWPIN_TICK, &last);
   give_all(FLOWPIN_END, &last);
@@ -414,6 +420,7 @@ int main(int argc, char **argv) {
   }
   first_ways = flowpin_stage_ways[0];
   if (flowpin_program.stage_count > 1 ? !is_divided : flowpin_ways == 1) {
+    flowpin_account_alone();
     self = new_core();
     return flowpin_program.start(self, argc, argv);
   }
@@ -458,5 +465,6 @@ int main(int argc, char **argv) {
     if (workers[number].code && !code) code = workers[number].code;
   }
   if (flowpin_merge(workers, flowpin_ways)) code = code ? code : 1;
+  flowpin_account_all(workers, flowpin_ways);
   return code;
 }

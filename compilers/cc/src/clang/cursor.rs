@@ -1,6 +1,7 @@
 //! A cursor: one node of a unit's tree, and what is known about its type and place.
 #![expect(non_upper_case_globals, reason = "the names of libclang's constants")]
 
+use super::fields::{Leaf, leaves};
 use super::unit::{expansion, spelling};
 use super::{RawPlace, owned};
 use clang_sys::{
@@ -38,10 +39,10 @@ pub(crate) mod kind {
         CXCursor_MacroDefinition as MACRO_DEFINITION, CXCursor_MemberRef as DESIGNATOR,
         CXCursor_MemberRefExpr as MEMBER_REF, CXCursor_ParenExpr as PAREN,
         CXCursor_ParmDecl as PARAMETER, CXCursor_ReturnStmt as RETURN,
-        CXCursor_StmtExpr as STATEMENT_EXPRESSION, CXCursor_TranslationUnit as UNIT,
-        CXCursor_UnaryExpr as SIZEOF, CXCursor_UnaryOperator as UNARY,
-        CXCursor_UnexposedExpr as UNEXPOSED, CXCursor_VarDecl as VARIABLE,
-        CXCursor_WhileStmt as WHILE,
+        CXCursor_StmtExpr as STATEMENT_EXPRESSION, CXCursor_StructDecl as STRUCT,
+        CXCursor_TranslationUnit as UNIT, CXCursor_UnaryExpr as SIZEOF,
+        CXCursor_UnaryOperator as UNARY, CXCursor_UnexposedExpr as UNEXPOSED,
+        CXCursor_UnionDecl as UNION, CXCursor_VarDecl as VARIABLE, CXCursor_WhileStmt as WHILE,
     };
 }
 
@@ -86,6 +87,8 @@ pub(crate) struct TypeInfo {
     pub(crate) is_local: bool,
     /// What it holds, or its elements.
     pub(crate) element: Element,
+    /// The numbers of a record that consists of whole numbers; none of anything else.
+    pub(crate) leaves: Vec<Leaf>,
 }
 
 /// One node.
@@ -274,6 +277,10 @@ impl<'u> Cursor<'u> {
         canonical.kind == CXType_Pointer && ask!(clang_isConstQualifiedType, pointee) != 0
     }
 
+    pub(super) fn raw_type(self) -> CXType {
+        ask!(clang_getCursorType, self.raw)
+    }
+
     /// Whether its type is an array, or a pointer.
     pub(crate) fn shape(self) -> (bool, bool) {
         let given = ask!(clang_getCursorType, self.raw);
@@ -282,7 +289,7 @@ impl<'u> Cursor<'u> {
     }
 }
 
-fn is_array(canonical: CXType) -> bool {
+pub(super) fn is_array(canonical: CXType) -> bool {
     matches!(
         canonical.kind,
         CXType_ConstantArray | CXType_IncompleteArray | CXType_VariableArray
@@ -319,6 +326,11 @@ fn describe(given: CXType) -> TypeInfo {
             CXType_Bool..=CXType_Int128 | CXType_Enum => Element::Integer,
             CXType_Float | CXType_Double => Element::Floating,
             _ => Element::Other,
+        },
+        leaves: if is_const || is_volatile {
+            Vec::new()
+        } else {
+            leaves(canonical)
         },
     }
 }

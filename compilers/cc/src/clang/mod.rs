@@ -4,10 +4,12 @@
 //! no function is called that the loaded library lacks. Everything that is copied out is owned.
 
 mod cursor;
+mod fields;
 mod library;
 mod unit;
 
 pub(crate) use cursor::{Cursor, Element, Linkage, TypeInfo, kind};
+pub(crate) use fields::Leaf;
 pub(crate) use library::Library;
 pub use library::LibraryError;
 pub(crate) use unit::{RawPlace, RawUnit};

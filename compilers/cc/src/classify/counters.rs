@@ -134,7 +134,7 @@ fn is_said(model: &Model, own: &HashSet<FunctionId>, inside: Option<usize>, plac
 }
 
 /// The program's own functions that pass on any number of arguments to what puts them into text.
-fn own_formatters(model: &Model) -> HashSet<FunctionId> {
+pub(super) fn own_formatters(model: &Model) -> HashSet<FunctionId> {
     let takes_list = |id: FunctionId| {
         let mut types = model.function(id).parameters.iter();
         types.any(|ty| ty.contains("va_list"))
@@ -222,9 +222,30 @@ impl<'a> Look<'a> {
         let is_counted = counts.all(|one| one.is_counted && !sets(one.inside));
         let said = running
             .iter()
-            .find(|one| self.is_said(one) && !sets(one.inside))?;
+            .find(|one| self.is_said(one) && !self.is_set_first(one, running))?;
         (is_only_set && is_counted && running.iter().any(|one| one.is_counted))
             .then_some(Fate::Used(said.site.expanded))
+    }
+
+    /// Whether a function may set what it says before it says it: what others counted is gone then.
+    fn is_set_first(&self, said: &Reference, running: &[&Reference]) -> bool {
+        let at = said.site.expanded;
+        let mut sets = running.iter().filter(|one| {
+            let place = one.site.expanded;
+            one.access == Access::Write && one.inside == said.inside && place.file == at.file
+        });
+        sets.any(|one| {
+            let place = one.site.expanded;
+            let mut loops = self
+                .model
+                .repeated
+                .iter()
+                .filter(|it| Some(it.function) == said.inside && it.start.file == at.file);
+            let holds_both = |range: std::ops::Range<usize>| {
+                range.contains(&at.offset) && range.contains(&place.offset)
+            };
+            place.offset < at.offset || loops.any(|it| holds_both(it.start.offset..it.end))
+        })
     }
 
     /// What is more than counted, and said once packets have ended: of each core, its own.
@@ -255,11 +276,20 @@ impl<'a> Look<'a> {
             Element::Floating => {
                 return Some("sums of fractions depend on their order".to_owned());
             }
-            Element::Other => return Some("it is no number".to_owned()),
+            Element::Other if global.ty.leaves.is_empty() => {
+                return Some("it is no number, nor a record of whole numbers".to_owned());
+            }
+            Element::Other => {}
         }
-        let starts_at_0 = global
-            .initialiser
-            .is_none_or(|(start, end)| texts.between(start.file, start.offset, end) == b"0");
+        let starts_at_0 = global.initialiser.is_none_or(|(start, end)| {
+            let mut text = texts.between(start.file, start.offset, end).to_vec();
+            text.retain(|byte| !byte.is_ascii_whitespace());
+            let nothing: &[&[u8]] = match global.ty.leaves.is_empty() {
+                true => &[b"0"],
+                false => &[b"{0}", b"{}"],
+            };
+            nothing.contains(&text.as_slice())
+        });
         if !starts_at_0 {
             return Some("it does not begin at 0".to_owned());
         }

@@ -59,6 +59,7 @@ const PER_CORE: &[(&str, &str)] = &[
     ("vprintf", "the output"),
     ("puts", "the output"),
     ("putchar", "the output"),
+    ("perror", "what is said about a packet"),
     ("fopen", "an output of its own for each core"),
     ("fclose", "an output of its own for each core"),
     ("close", "descriptors of other cores stay open"),

@@ -2,13 +2,15 @@
 
 mod closure;
 mod counters;
+mod gathered;
 mod hidden;
 mod library;
 mod order;
 mod set_once;
 
 pub use closure::Closure;
-pub(crate) use counters::{Fate, counters, said_locals};
+pub(crate) use counters::{Counter, Fate, counters, said_locals};
+pub(crate) use gathered::gathered;
 pub use hidden::{Hidden, hidden};
 pub(crate) use library::{only_reads, same_for_same};
 pub(crate) use order::{Order, has_packets};

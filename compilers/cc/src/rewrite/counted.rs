@@ -3,7 +3,7 @@
 
 use super::Refusal;
 use super::pragma::Pragmas;
-use crate::classify::{Decision, Fate, counters, has_packets, said_locals};
+use crate::classify::{Counter, Decision, Fate, counters, gathered, has_packets, said_locals};
 use crate::model::{Model, Texts};
 
 /// Reduces event counters, refuses numbers of packets that are said, and returns a line for each
@@ -20,7 +20,9 @@ pub(super) fn apply(
         warnings.push(NO_PACKETS.to_owned());
     }
     warnings.extend(locals(model));
-    for counter in counters(model, texts, decisions) {
+    let counters = counters(model, texts, decisions);
+    warnings.extend(left(model, decisions, pragmas, &counters));
+    for counter in counters {
         let id = counter.global;
         if pragmas.says_of(id) {
             continue;
@@ -53,6 +55,32 @@ fn locals(model: &Model) -> impl Iterator<Item = String> {
             model.at(place)
         )
     })
+}
+
+/// What packets have left in tables and lists, and is said after them. Numbers are told apart.
+fn left(
+    model: &Model,
+    decisions: &[Decision],
+    pragmas: &Pragmas,
+    counters: &[Counter],
+) -> Vec<String> {
+    let is_told = |id: usize| {
+        let is_counter = counters.iter().any(|one| one.global == id);
+        is_counter || pragmas.says_of(id)
+    };
+    let left = gathered(model, decisions).into_iter();
+    let left = left.filter(|(id, _)| !is_told(*id));
+    let lines = left.map(|(id, place)| {
+        format!(
+            "{}: what packets left in `{}` is said here when they have ended: each core says what \
+             its own packets left, which is all of it only where it belongs to one connection; \
+             `flowpin cc check` compares, `#pragma flowpin private {}` says that this is meant",
+            model.at(place),
+            model.global_name(id),
+            model.global(id).name
+        )
+    });
+    lines.collect()
 }
 
 /// Why a variable is a sum.
@@ -101,7 +129,9 @@ pub(crate) fn reported(model: &Model, texts: &Texts, decisions: &mut [Decision])
         lines.push(NO_PACKETS.to_owned());
     }
     lines.extend(locals(model));
-    for counter in counters(model, texts, decisions) {
+    let counters = counters(model, texts, decisions);
+    lines.extend(left(model, decisions, &pragmas, &counters));
+    for counter in counters {
         let id = counter.global;
         if pragmas.says_of(id) {
             continue;

@@ -22,12 +22,11 @@ pub(super) fn edit(plan: &Plan<'_>, edits: &mut Edits) {
     for (id, site, is_running) in calls.chain(addresses) {
         library_name(plan, id, &site, is_running, edits);
     }
-    let mut uses_stdout = false;
-    for variable in &model.library_variables {
-        uses_stdout |= variable.name == "stdout";
-    }
-    if uses_stdout {
-        standard_output(plan, edits);
+    for (name, ours) in STREAMS {
+        let mut variables = model.library_variables.iter();
+        if variables.any(|variable| variable.name == *name) {
+            stream(plan, edits, name, ours);
+        }
     }
 }
 
@@ -90,16 +89,22 @@ const POOLED: &[&str] = &["malloc", "calloc", "realloc", "free", "strdup"];
 /// Library functions that free or extend what they are given.
 const REALLOCATES: &[&str] = &["getline", "getdelim", "reallocarray", "posix_memalign"];
 
-/// `stdout` is a macro of the C library, so that its uses have no place of their own: each token
-/// of that name is one.
-fn standard_output(plan: &Plan<'_>, edits: &mut Edits) {
+/// Streams of which each core has its own.
+const STREAMS: &[(&str, &str)] = &[
+    ("stdout", "flowpin_stdout()"),
+    ("stderr", "flowpin_stderr()"),
+];
+
+/// These are macros of the C library, so that their uses have no place of their own: each token of
+/// that name is one.
+fn stream(plan: &Plan<'_>, edits: &mut Edits, name: &str, ours: &str) {
     for file in 0..plan.model.files.len() {
         let text = plan.texts.of(file);
-        for (offset, name) in lex::identifiers(text) {
-            if name == b"stdout" {
+        for (offset, found) in lex::identifiers(text) {
+            if found == name.as_bytes() {
                 let line = u32::try_from(lex::line_of(text, offset)).unwrap_or(0);
                 let place = Place { file, offset, line };
-                edits.replace(plan.model, place, name.len(), "flowpin_stdout()");
+                edits.replace(plan.model, place, name.len(), ours);
             }
         }
     }

@@ -76,6 +76,14 @@ pub(crate) const RUNTIME: &[(&str, &str)] = &[
     ),
     ("flowpin_end.c", include_str!("../../runtime/flowpin_end.c")),
     (
+        "flowpin_stderr.c",
+        include_str!("../../runtime/flowpin_stderr.c"),
+    ),
+    (
+        "flowpin_account.c",
+        include_str!("../../runtime/flowpin_account.c"),
+    ),
+    (
         "flowpin_netdb.c",
         include_str!("../../runtime/flowpin_netdb.c"),
     ),

@@ -403,8 +403,11 @@ pub(super) fn global(model: &Model, file: FileId, name: &str) -> Result<GlobalId
 
 fn can_be_reduced(model: &Model, id: GlobalId, operation: Operation) -> Result<(), String> {
     let global = model.global(id);
-    if !is_number(&global.ty.canonical) {
-        return Err(format!("`{}` is no number", global.name));
+    if !is_number(&global.ty.canonical) && global.ty.leaves.is_empty() {
+        return Err(format!(
+            "`{}` is no number, nor a record of whole numbers",
+            global.name
+        ));
     }
     if operation == Operation::Sum && global.initialiser.is_some() {
         let name = &global.name;

@@ -2,6 +2,7 @@
 
 use super::Plan;
 use super::pragma::Operation;
+use crate::clang::Leaf;
 use crate::model::GlobalId;
 use std::fmt::Write;
 
@@ -35,15 +36,38 @@ pub(super) fn reductions(
 fn one(plan: &Plan<'_>, id: GlobalId, operation: Operation, tag: &str, out: &mut String) {
     let global = plan.model.global(id);
     let name = &global.name;
-    let mut own = plan.layout.accessors.get(&id).unwrap_or(name).clone();
-    let mut total = format!("flowpin_total_{name}");
+    let own = plan.layout.accessors.get(&id).unwrap_or(name);
+    let whole = Leaf {
+        path: String::new(),
+        element: global
+            .ty
+            .canonical
+            .split('[')
+            .next()
+            .unwrap_or_default()
+            .trim()
+            .to_owned(),
+        is_array: global.ty.is_array,
+    };
+    let leaves = match global.ty.leaves.as_slice() {
+        [] => std::slice::from_ref(&whole),
+        leaves => leaves,
+    };
+    for leaf in leaves {
+        number(name, own, leaf, operation, tag, out);
+    }
+}
+
+/// A number, an array of numbers, or such a field of a record.
+fn number(name: &str, own: &str, leaf: &Leaf, operation: Operation, tag: &str, out: &mut String) {
+    let Leaf { path, element, .. } = leaf;
+    let mut own = format!("{own}{path}");
+    let mut total = format!("flowpin_total_{name}{path}");
     let is_first = format!("!flowpin_has_total_{tag}");
-    if global.ty.is_array {
-        let element = global.ty.canonical.split('[').next().unwrap_or_default();
-        let element = element.trim();
+    if leaf.is_array {
         let _ = writeln!(
             out,
-            "  for (unsigned long at = 0; at < sizeof({name}) / sizeof({element}); at++)"
+            "  for (unsigned long at = 0; at < sizeof({total}) / sizeof({element}); at++)"
         );
         own = format!("(({element} *)(void *)&{own})[at]");
         total = format!("(({element} *)(void *)&{total})[at]");

@@ -110,6 +110,42 @@ fn any_number_of_cores_gives_the_same_lines() {
     }
 }
 
+/// With FLOWPIN_ACCOUNT each packet is accounted for: read, and taken by one of the cores.
+#[test]
+fn every_packet_is_accounted_for() {
+    if let Some(why) = has_libclang().or_else(|| compilers().is_empty().then_some("cc")) {
+        return skipped(why);
+    }
+    let built = build("cc", "-O1 -Wall -Werror", &transformed(Backend::Context));
+    let out = built.path().join("out");
+    for ways in ["1", "3"] {
+        let mut parallel = Command::new(built.path().join("program"));
+        parallel
+            .env("FLOWPIN_WAYS", ways)
+            .env("FLOWPIN_ACCOUNT", "1");
+        let done = parallel.arg(&out).arg(capture()).output().unwrap();
+        let said = String::from_utf8(done.stderr).unwrap();
+        if ways == "1" {
+            assert!(
+                said.starts_with("flowpin: one core, which reads itself; "),
+                "{said}"
+            );
+            continue;
+        }
+        let number = |word: &str| word.parse::<usize>().unwrap();
+        let (read, rest) = said.split_once(" packets read, 0 lost; reader ").unwrap();
+        let read = number(read.strip_prefix("flowpin: ").unwrap());
+        let (_, cores) = rest.split_once("flowpin: program: ").unwrap();
+        let taken = cores.trim().split(", ").map(|core| {
+            let (count, seconds) = core.split_once(" taken in ").unwrap();
+            assert!(seconds.ends_with(" s"), "{said}");
+            number(count)
+        });
+        assert_eq!(taken.sum::<usize>(), read, "{said}");
+        assert!(read > 1000, "{said}");
+    }
+}
+
 /// ThreadSanitizer finds no two cores at one variable, AddressSanitizer no byte out of place.
 #[test]
 fn sanitizers_find_nothing() {

@@ -116,3 +116,40 @@ fn one_call_brings_all_packets_of_a_file() {
         );
     }
 }
+
+/// What a core says of one packet on standard error stays together, however many cores speak; a
+/// program that waits for a file's descriptor is not kept waiting.
+#[test]
+fn what_is_said_of_a_packet_stays_together() {
+    if let Some(why) = has_libclang().or_else(|| compilers().is_empty().then_some("cc")) {
+        return skipped(why);
+    }
+    let source = folder().join("said.c");
+    let temporary = tempfile::tempdir().unwrap();
+    let sequential = temporary.path().join("sequential");
+    let mut compile = Command::new("cc");
+    compile.arg("-w").arg(&source).arg("-o").arg(&sequential);
+    run(compile.arg("-lpcap"), "cc");
+    let said = |program: &Path, ways: &str| {
+        let mut program = Command::new(program);
+        let done = program.env("FLOWPIN_WAYS", ways).arg(capture()).output();
+        let done = done.unwrap();
+        assert!(done.status.success(), "{ways} ways: {}", done.status);
+        let text = String::from_utf8(done.stderr).unwrap();
+        let records = text.split("packet ").skip(1);
+        let mut records: Vec<String> = records.map(str::to_owned).collect();
+        records.sort();
+        records
+    };
+    let expected = said(&sequential, "1");
+    assert!(expected.len() > 1000, "{} packets", expected.len());
+    let output = transformed_file(&source, Backend::Context);
+    let built = build("cc", "-O1 -Wall -Werror", &output);
+    for ways in ["1", "2", "4"] {
+        assert_eq!(
+            said(&built.path().join("program"), ways),
+            expected,
+            "{ways} ways"
+        );
+    }
+}

@@ -1,0 +1,100 @@
+//! The whole numbers of which a record consists, if it consists of nothing else.
+
+use super::cursor::{Cursor, is_array, kind};
+use super::owned;
+use clang_sys::{
+    CXType, CXType_Char_U, CXType_Int128, CXType_Record, clang_getArrayElementType,
+    clang_getCanonicalType, clang_getTypeDeclaration, clang_getTypeSpelling,
+    clang_isConstQualifiedType, clang_isVolatileQualifiedType,
+};
+
+/// A number in a record, or an array of numbers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Leaf {
+    /// How the record's name continues: `.frames.sizes`.
+    pub(crate) path: String,
+    /// The type of the number, or of the array's elements.
+    pub(crate) element: String,
+    pub(crate) is_array: bool,
+}
+
+/// A record with more numbers than this is none of counters.
+const LEAVES_MAX: usize = 256;
+
+/// All numbers of a record; none if there is anything else in it, or in a record inside it.
+pub(super) fn leaves(record: CXType) -> Vec<Leaf> {
+    let mut found = Vec::new();
+    let is_plain = record.kind == CXType_Record && walk(record, "", &mut found);
+    if is_plain && found.len() <= LEAVES_MAX {
+        found
+    } else {
+        Vec::new()
+    }
+}
+
+fn walk(given: CXType, path: &str, found: &mut Vec<Leaf>) -> bool {
+    let canonical = canonical(given);
+    if canonical.kind == CXType_Record {
+        return !is_qualified(canonical) && walk_record(canonical, path, found);
+    }
+    let mut element = canonical;
+    let mut is_plain = !is_qualified(canonical);
+    while is_array(element) {
+        // SAFETY: a type of a live unit; the function only reads.
+        element = self::canonical(unsafe { clang_getArrayElementType(element) });
+        is_plain &= !is_qualified(element);
+    }
+    found.push(Leaf {
+        path: path.to_owned(),
+        // SAFETY: as above.
+        element: owned(unsafe { clang_getTypeSpelling(element) }),
+        is_array: is_array(canonical),
+    });
+    is_plain && matches!(element.kind, CXType_Char_U..=CXType_Int128)
+}
+
+fn walk_record(record: CXType, path: &str, found: &mut Vec<Leaf>) -> bool {
+    // SAFETY: a type of a live unit; the function only reads.
+    let declaration = Cursor::of(unsafe { clang_getTypeDeclaration(record) });
+    if declaration.kind() != kind::STRUCT {
+        return false;
+    }
+    let (mut records, mut named) = (0, 0);
+    for child in declaration.children() {
+        match child.kind() {
+            kind::STRUCT | kind::UNION => records += 1,
+            kind::FIELD => {
+                let ty = child.raw_type();
+                named += usize::from(innermost(ty).kind == CXType_Record);
+                let name = child.name();
+                if name.is_empty() || !walk(ty, &format!("{path}.{name}"), found) {
+                    return false;
+                }
+            }
+            _ => {}
+        }
+    }
+    // A record without a name has fields that are not seen here.
+    records <= named
+}
+
+fn innermost(given: CXType) -> CXType {
+    let mut element = canonical(given);
+    while is_array(element) {
+        // SAFETY: a type of a live unit; the function only reads.
+        element = canonical(unsafe { clang_getArrayElementType(element) });
+    }
+    element
+}
+
+fn canonical(given: CXType) -> CXType {
+    // SAFETY: a type of a live unit; the function only reads.
+    unsafe { clang_getCanonicalType(given) }
+}
+
+fn is_qualified(given: CXType) -> bool {
+    // SAFETY: a type of a live unit; the function only reads.
+    let is_const = unsafe { clang_isConstQualifiedType(given) } != 0;
+    // SAFETY: as above.
+    is_const || unsafe { clang_isVolatileQualifiedType(given) } != 0
+}
