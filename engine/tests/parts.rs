@@ -102,7 +102,7 @@ fn in_parts(plan: &Plan, splits: &[Vec<u8>], division: &Division) -> (Rows, BTre
     }
     shares.sort_by_key(|share| share.number);
     let sink = Sink::default();
-    let said: Arc<Mutex<(Vec<(u16, Note)>, BTreeSet<Pair>)>> = Arc::default();
+    let said: Arc<Mutex<Said>> = Arc::default();
     for number in 0..division.all() {
         let own = shares.iter().filter(|share| share.part == number);
         let own: Vec<_> = own.map(|share| share.bytes.clone()).collect();
@@ -142,6 +142,8 @@ fn in_parts(plan: &Plan, splits: &[Vec<u8>], division: &Division) -> (Rows, BTre
 }
 
 type Pair = (IpAddr, IpAddr);
+/// What parts have said: notes by part, and pairs of hosts.
+type Said = (Vec<(u16, Note)>, BTreeSet<Pair>);
 
 /// All rows as they would be in one run.
 fn by_connection(plan: &Plan, splits: &[Vec<u8>], parts: u16) -> Rows {

@@ -36,7 +36,7 @@ use crate::conversations::{StreamPart, Streams};
 use crate::error::{Failure, Names};
 use crate::explanations::Explanations;
 use crate::grammar::Grammar;
-use crate::parts::{Bytes, Divided, Items, PySplitter};
+use crate::parts::{Bytes, Divided, Items, PySplitter, Times};
 use crate::queue::Queues;
 use crate::report::Report;
 use crate::run::{Run, Setting};
@@ -184,7 +184,7 @@ fn clock(
     py: Python<'_>,
     config: Option<PathBuf>,
     options: Given,
-    behind: Option<(Vec<u64>, (Option<(u64, u64, u64)>, u64, u64))>,
+    behind: Option<(Vec<u64>, Times)>,
 ) -> PyResult<Option<Vec<u64>>> {
     let plan = planned(py, Vec::new(), config, &options)?;
     match behind {

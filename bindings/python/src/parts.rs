@@ -59,7 +59,7 @@ impl PySplitter {
 }
 
 /// First, least and greatest; steps behind and ahead.
-type Times = (Option<(u64, u64, u64)>, u64, u64);
+pub(crate) type Times = (Option<(u64, u64, u64)>, u64, u64);
 /// Packets, the first one's time, times, the clock behind them, whether that is needed, damage.
 type Surveyed = (
     u64,

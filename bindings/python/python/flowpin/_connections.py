@@ -12,6 +12,7 @@ captures. This module decides who does what, and in which order.
 from __future__ import annotations
 
 import os
+import pickle
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -89,13 +90,16 @@ def _run(spark: SparkSession, job: Job, splits: Sequence[Settled]) -> DataFrame:
 
     def deal(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
         for batch in batches:
-            for nth in batch.column(0).to_pylist():
-                yield from _dealt(job, splits[nth])
+            for split in batch.column(0).to_pylist():
+                yield from _dealt(job, pickle.loads(split))
 
     def analyse_part(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
         return _analysed(job, batches)
 
-    rows = spark.range(0, len(splits), 1, max(1, len(splits)))
+    # A row for each split, in a task of its own: no task gets more than it needs.
+    pickled = [(bytearray(pickle.dumps(split)),) for split in splits]
+    tasks = spark.sparkContext.parallelize(pickled, max(1, len(pickled)))
+    rows = spark.createDataFrame(tasks, "split binary")
     shares = rows.mapInArrow(deal, "part int, number long, share binary")
     by_part = shares.repartitionById(job.parts + 2, shares["part"]).sortWithinPartitions("number")
     columns = "kind string, part int, number decimal(20, 0), data binary"
