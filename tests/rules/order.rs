@@ -35,6 +35,16 @@ alert http any any -> any any (http.uri; content:\"/one\"; sid:2;)
 alert tcp any any -> any any (flags:S; sid:3;)
 ";
     assert_eq!(sids(&talk(EXCHANGE, 2000, 1), rules), [3]);
+    // Nor does the response of what is passed, nor what is compared later.
+    let rules = "\
+pass http any any -> any any (http.uri; content:\"/one\"; sid:1;)
+alert http any any -> any any (http.stat_code; content:\"200\"; sid:2;)
+alert tcp any any -> any any (content:\"hello world\"; sid:3;)
+alert tcp any any -> any any (content:\"POST /two\"; sid:4;)
+";
+    for size in [1, 7, 2000] {
+        assert!(sids(&talk(EXCHANGE, size, 1), rules).is_empty(), "{size}");
+    }
 }
 
 /// Source and destination are those of what the rule fits; a rule for drops says so.

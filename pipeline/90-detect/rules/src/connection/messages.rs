@@ -242,7 +242,9 @@ impl Detector {
                 compiled.is_some_and(|compiled| compiled.is_about_files())
             });
         }
-        let Some(connection) = self.connections.get_mut(handle) else {
+        // The other side, or the file before, may have let it pass.
+        let connection = self.connections.get_mut(handle);
+        let Some(connection) = connection.filter(|one| !one.has(Connection::PASSED)) else {
             return;
         };
         let shown = OnceCell::new();

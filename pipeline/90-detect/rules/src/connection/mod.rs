@@ -493,7 +493,8 @@ impl Detector {
     /// Compares the window of a stream, if there is anything new in it, and keeps its end.
     fn compare(&mut self, handle: u32, ends: &Ends, to_server: bool, found: &mut Vec<Found>) {
         let side = usize::from(!to_server);
-        let Some(connection) = self.connections.get_mut(handle) else {
+        let connection = self.connections.get_mut(handle);
+        let Some(connection) = connection.filter(|one| !one.has(Connection::PASSED)) else {
             return;
         };
         let Some(one) = connection.sides.get_mut(side).filter(|one| one.fresh > 0) else {
