@@ -5,6 +5,7 @@ use crate::tell::tell;
 use anyhow::anyhow;
 use flowpin_config::Plan;
 use flowpin_rules::Loaded;
+use flowpin_words::printable;
 
 /// Reads the plan's rules. What is refused goes to standard error.
 ///
@@ -37,7 +38,8 @@ pub(crate) fn tell_unused(loaded: &Loaded, variables: &[String]) {
 /// Reports what is refused: each rule up to `most`, then how many more.
 pub(crate) fn report(loaded: &Loaded, most: usize) {
     for problem in loaded.problems.iter().take(most) {
-        tell(problem);
+        // Lines of a list, or of rules, must not be able to command a terminal.
+        tell(printable(problem.to_string().as_bytes()));
     }
     let more = loaded.problems.len().saturating_sub(most);
     if more > 0 {

@@ -90,8 +90,11 @@ fn without_effect(plan: &Plan) -> Option<&'static str> {
     let record_if = live.record_if.as_ref();
     let all = [
         (
-            record_if.is_some_and(|wanted| wanted.alert) && plan.rules.loaded.is_none(),
-            "`--record-if alert` records what rules alert of: name them with `-S PATH`",
+            record_if.is_some_and(|wanted| wanted.alert)
+                && plan.rules.files.is_empty()
+                && plan.rules.indicators.is_empty(),
+            "`--record-if alert` records what rules alert of: name them with `-S PATH`, or lists \
+             with `--indicators`",
         ),
         (
             record_if.is_some_and(|wanted| wanted.scan) && !plan.scans.enabled,

@@ -208,8 +208,8 @@ fn cells(line: &str) -> Vec<String> {
     cells.iter().map(|cell| cell.trim().to_owned()).collect()
 }
 
-/// What is shown of what is wrong.
-const WRONG_MAX: usize = 10;
+/// What is told of what is wrong, line by line.
+const WRONG_MAX: usize = 1000;
 /// What the column of indicators is called.
 const HEADERS: [&str; 14] = [
     "indicator",
