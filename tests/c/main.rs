@@ -9,7 +9,7 @@
 
 use flowpin_testkit::corpus::workspace;
 use flowpin_testkit::product;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -36,8 +36,11 @@ impl Installed {
         let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let built = built();
         let place = |name: &str| folder.path().join(name);
-        fs::hard_link(built.join("libflowpin_c.so"), place("libflowpin.so.1")).unwrap();
         fs::hard_link(built.join("libflowpin_c.a"), place("libflowpin.a")).unwrap();
+        let linked = Command::new(workspace().join("packaging/shared-library"))
+            .args([place("libflowpin.a"), place("libflowpin.so.1")])
+            .output();
+        succeeded(linked.unwrap(), "packaging/shared-library");
         symlink("libflowpin.so.1", place("libflowpin.so")).unwrap();
         Self { folder }
     }
@@ -220,6 +223,70 @@ fn the_library_does_what_its_header_says() {
         let whole = one.lines().next().unwrap();
         assert!(!whole.contains(" 0 "), "{one}");
     }
+}
+
+/// What a tool of the linker says of a file; none if it is not here.
+fn told(tool: &str, options: &[&str], file: &Path) -> Option<String> {
+    match Command::new(tool).args(options).arg(file).output() {
+        Ok(done) => Some(succeeded(done, tool)),
+        Err(error) => {
+            eprintln!("skipped: no {tool} ({error})");
+            None
+        }
+    }
+}
+
+/// The functions that the header declares.
+fn declared() -> BTreeSet<String> {
+    let header = fs::read_to_string(sources().join("include/flowpin.h")).unwrap();
+    let calls = header.match_indices("flowpin_").filter_map(|(at, _)| {
+        let line = header[..at].rsplit('\n').next().unwrap();
+        let name: String = header[at..]
+            .chars()
+            .take_while(|c| c.is_ascii_alphanumeric() || *c == '_')
+            .collect();
+        let is_declaration = line.starts_with(|c: char| c.is_ascii_alphabetic());
+        let is_function = header[at + name.len()..].starts_with('(');
+        (is_declaration && is_function && !line.starts_with("typedef")).then_some(name)
+    });
+    calls.collect()
+}
+
+/// The shared library shows the functions of its header, each under its version, and nothing else;
+/// programs ask for that version.
+#[test]
+fn the_shared_library_shows_the_functions_of_its_header_under_versions() {
+    let installed = Installed::new();
+    let library = installed.path("libflowpin.so.1");
+    let options = ["-D", "--defined-only", "--with-symbol-versions"];
+    let Some(symbols) = told("nm", &options, &library) else {
+        return;
+    };
+    // The version itself is a symbol of its own.
+    let shown = symbols
+        .lines()
+        .filter_map(|line| line.split_whitespace().nth(2));
+    let shown: BTreeSet<String> = shown
+        .filter(|name| !name.starts_with("FLOWPIN_1"))
+        .map(str::to_owned)
+        .collect();
+    let expected: BTreeSet<String> = declared()
+        .iter()
+        .map(|name| format!("{name}@@FLOWPIN_1"))
+        .collect();
+    assert!(expected.len() > 15, "{expected:?}");
+    assert_eq!(shown, expected);
+    let versions = told("readelf", &["-VW"], &library).unwrap();
+    assert!(versions.contains("Name: libflowpin.so.1"), "{versions}");
+    assert!(versions.contains("Name: FLOWPIN_1"), "{versions}");
+    let source = sources().join("examples/hosts.c");
+    let Some(program) = installed.compile("gcc", &source, "hosts", &[]) else {
+        return;
+    };
+    let needs = told("readelf", &["-VW"], &program).unwrap();
+    let (_, from_here) = needs.split_once("File: libflowpin.so.1").unwrap();
+    let next = from_here.find("File: ").unwrap_or(from_here.len());
+    assert!(from_here[..next].contains("Name: FLOWPIN_1"), "{needs}");
 }
 
 /// C++ programs can include the header.
