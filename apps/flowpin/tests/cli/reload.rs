@@ -103,7 +103,7 @@ fn no_packet_is_lost_while_settings_change() {
     assert_eq!(summary["quality"]["dropped"], 0);
     assert_eq!(summary["run"]["reloads"], 5);
     let total: u64 = alerts(folder).values().sum();
-    assert!(total > 0 && total % 6 == 0, "{total}");
+    assert!(total > 0 && total.is_multiple_of(6), "{total}");
     // What is not an alert is what the recording gives.
     let live = read(folder, "live/eve.json");
     let others = live
