@@ -66,11 +66,11 @@ options! {
             latency: Span => latency_ns: u64 = 1_000_000, not_zero "the latency",
                 flag Flag::value("latency", "SPAN", "How long a packet may wait for others to be \
                     analysed with");
-            /// Under overload, leave out bodies, then parsing, then new connections, and count them:
-            /// records then depend on the load.
+            /// Under overload, leave out bodies, then parsing, then new connections, and count
+            /// them: records then depend on the load.
             shed: bool => shed: bool = false,
-                flag Flag::switch("shed", "Under overload, leave out bodies, then parsing, then new \
-                    connections, and count them; records then depend on the load");
+                flag Flag::switch("shed", "Under overload, leave out bodies, then parsing, then \
+                    new connections, and count them; records then depend on the load");
             /// Become this user once the interfaces are open, and lose all other rights.
             user: String => user: Option<String> = None, example "\"flowpin\"",
                 flag Flag::value("user", "NAME", "Become this user once the interfaces are open, \

@@ -46,9 +46,9 @@ pub struct Confined {
 }
 
 /// Leaves to this process, and to threads that it starts from here on, what a capture needs: files
-/// in and below the folders `written`, which may be made, written and removed, those in and below the
-/// folders `read`, and what it has open. For all
-/// its threads: no other program, and unless it `sends` records to one, no connection to anywhere.
+/// in and below the folders `written`, which may be made, written and removed, those in and below
+/// the folders `read`, and what it has open. For all its threads: no other program, and unless it
+/// `sends` records to one, no connection to anywhere.
 /// There is no way back.
 ///
 /// # Errors

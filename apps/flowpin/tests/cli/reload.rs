@@ -112,8 +112,8 @@ fn no_packet_is_lost_while_settings_change() {
     assert!(others.eq(read(folder, "again/eve.json").lines()));
 }
 
-/// The filter is exchanged, whether the kernel runs it or, as it names VLANs, the run; one that does
-/// not compile leaves the one before. The recording gives the run's records.
+/// The filter is exchanged, whether the kernel runs it or, as it names VLANs, the run; one that
+/// does not compile leaves the one before. The recording gives the run's records.
 #[test]
 fn the_filter_is_exchanged_while_a_run_goes_on() {
     let folder = tempfile::tempdir().unwrap();

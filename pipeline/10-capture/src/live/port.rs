@@ -121,8 +121,8 @@ impl Port {
         }
     }
 
-    /// Packets that come from here on must pass another filter. Those that wait have to pass the one
-    /// before.
+    /// Packets that come from here on must pass another filter. Those that wait have to pass the
+    /// one before.
     ///
     /// # Errors
     /// The kernel refuses it; the one before stays.
