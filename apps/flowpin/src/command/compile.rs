@@ -18,19 +18,32 @@ use flowpin_pattern::{Limits, Rewrite, l7};
 use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::slice;
+use std::thread::{self, Builder};
 
-/// Runs `flowpin cc`.
+/// Runs `flowpin cc`: on a thread whose stack is enough for deeply nested programs, if there can be
+/// one.
 pub(crate) fn compile(what: &CcCommand) -> Result<Exit, Failure> {
-    match what {
+    let work = || match what {
         CcCommand::Report(args) => report(args),
         CcCommand::Transform(args) => transform(args),
         CcCommand::Scanner(args) => scanner(args),
         CcCommand::Patterns(args) => patterns(args),
         CcCommand::Check(args) => check(args),
-    }
+    };
+    thread::scope(|scope| {
+        let thread = Builder::new().name("cc".into()).stack_size(STACK_BYTES);
+        match thread.spawn_scoped(scope, work) {
+            Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
+            Err(_) => work(),
+        }
+    })
 }
+
+/// Of a chain of `else if`, libclang takes some 3 kB a branch.
+const STACK_BYTES: usize = 1 << 30;
 
 /// The program's model, and its text.
 fn read(args: &SourceArgs) -> Result<(Model, Texts), Failure> {

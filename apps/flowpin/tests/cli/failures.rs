@@ -279,3 +279,19 @@ fn address_space_is_reserved_as_it_is_needed() {
         assert_eq!(said.matches(part).count(), 1, "{said}");
     }
 }
+
+/// Programs that nest deeply are read, as compilers do: 6,000 branches of one `if`.
+#[test]
+fn deep_programs_are_read() {
+    let place = place();
+    let branches = (0..6000).map(|number| format!("if(x=={number}) g++;"));
+    let branches = branches.collect::<Vec<_>>().join(" else ");
+    let text =
+        format!("int g;\nint f(int x) {{ {branches} return 0; }}\nint main() {{ return 0; }}\n");
+    fs::write(place.path().join("deep.c"), text).unwrap();
+    let output = run(&place, "cc report deep.c");
+    if stderr(&output).contains("libclang") {
+        return flowpin_testkit::corpus::skip("deep.c", "needs libclang");
+    }
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+}

@@ -7,6 +7,7 @@ use clang_sys::{
     clang_getCursorBinaryOperatorKind, clang_getSpellingLocation, get_library, load,
 };
 use std::path::PathBuf;
+use std::sync::Once;
 
 /// Why there is no usable libclang.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -39,6 +40,11 @@ impl Library {
     /// # Errors
     /// [`LibraryError`], in one line that names the package.
     pub(crate) fn load() -> Result<Self, LibraryError> {
+        static ON_THIS_THREAD: Once = Once::new();
+        // libclang would read on a thread of its own, whose 8 MiB of stack deep nesting exceeds; who
+        // calls has as much as it takes.
+        // SAFETY: once, and before the library is there that reads it.
+        ON_THIS_THREAD.call_once(|| unsafe { std::env::set_var("LIBCLANG_NOTHREADS", "1") });
         load().map_err(|_| LibraryError::Missing)?;
         if !clang_getClangVersion::is_loaded() {
             return Err(LibraryError::TooOld("too old to name its version".into()));
