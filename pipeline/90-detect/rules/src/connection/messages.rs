@@ -138,7 +138,7 @@ impl Detector {
     }
 
     /// Collects the rules that may fit these buffers.
-    fn candidates(
+    pub(super) fn candidates(
         &mut self,
         (buffers, arena): (&[(BufferId, Range<usize>)], &[u8]),
         protocols: impl IntoIterator<Item = &'static str>,
@@ -331,6 +331,20 @@ pub(super) struct Said<'a> {
     from_server: bool,
     depth: u64,
     transaction: u32,
+}
+
+impl<'a> Said<'a> {
+    /// What no parser has said; `silence` is empty.
+    pub(super) const fn nothing(silence: &'a Tap) -> Self {
+        Said {
+            items: &[],
+            tap: silence,
+            protocol: "",
+            from_server: false,
+            depth: 0,
+            transaction: 0,
+        }
+    }
 }
 
 impl Said<'_> {
