@@ -106,6 +106,17 @@ impl Compiled {
         inspections.any(|one| matches!(one.buffer.info().source, BufferSource::Frame(_)))
     }
 
+    /// Whether it asks for more than one file.
+    pub(crate) fn is_across_files(&self) -> bool {
+        let of_files = self.inspections.iter().filter(|one| {
+            let source = one.buffer.info().source;
+            matches!(source, BufferSource::File | BufferSource::OfFile(_))
+        });
+        let buffers: Vec<BufferId> = of_files.map(|one| one.buffer).collect();
+        let distinct: BTreeSet<BufferId> = buffers.iter().copied().collect();
+        distinct.len() < buffers.len()
+    }
+
     /// Whether it examines files.
     pub(crate) fn is_about_files(&self) -> bool {
         self.inspections.iter().any(|one| {
