@@ -94,6 +94,8 @@ pub enum BufferSource {
     OfFile(&'static str),
     /// Certificates of the server, each with a buffer of its own.
     Certificate,
+    /// A part of a protocol's stream as it is sent, by its name behind `frame`.
+    Frame(&'static str),
     /// What a parser says by this name and no record has: from here on, up to there.
     Said(&'static str, usize, usize),
 }

@@ -65,6 +65,17 @@ pub(crate) const fn number(
     of(name, PLAIN, (schema, to_server), source, doc)
 }
 
+/// A frame of SIP.
+pub(crate) const fn frame(name: &'static str, frame: &'static str, doc: &'static str) -> Buffer {
+    of(
+        name,
+        PLAIN,
+        ("sip", EITHER),
+        BufferSource::Frame(frame),
+        doc,
+    )
+}
+
 pub(crate) const fn address(name: &'static str, of_sender: bool, doc: &'static str) -> Buffer {
     let source = BufferSource::Address { of_sender };
     of(name, PLAIN, ("", EITHER), source, doc)

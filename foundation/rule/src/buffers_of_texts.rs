@@ -252,3 +252,27 @@ pub(crate) const TLS_CHAIN: Buffer = of(
     BufferSource::Said("tls.cert_chain_len", 0, usize::MAX),
     "How many certificates the server sends; it is compared as a number.",
 );
+
+pub(crate) const QUIC_UA: Buffer = column(
+    "quic.ua",
+    &[],
+    CLIENT,
+    ("quic", "quic.ua"),
+    "Google's QUIC: the client's program.",
+);
+
+pub(crate) const QUIC_CYU_HASH: Buffer = column(
+    "quic.cyu.hash",
+    &[],
+    CLIENT,
+    ("quic", "quic.cyu[].hash"),
+    "Google's QUIC: the MD5 of the client's fingerprint (CYU).",
+);
+
+pub(crate) const QUIC_CYU_STRING: Buffer = column(
+    "quic.cyu.string",
+    &[],
+    CLIENT,
+    ("quic", "quic.cyu[].string"),
+    "What it is the MD5 of: the version's digits, and the tags of the hello.",
+);

@@ -213,6 +213,11 @@ pub static KEYWORDS: &[Keyword] = &[
         "How evenly the buffer's bytes are distributed, in bits a byte.",
     ),
     of(
+        "frame",
+        "A part of the stream as it is sent: of SIP `pdu`, `request.line`, `request.headers`, \
+         `request.body`, and the same of responses.",
+    ),
+    of(
         "ssl_version",
         "The server chose one of these versions of TLS, or none of them (`!`).",
     ),

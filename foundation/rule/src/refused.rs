@@ -121,7 +121,4 @@ pub(crate) static REFUSED: &[(&str, &[&str])] = &[
     ("It is not a transform here yet.", &[
         "domain", "tld",
     ]),
-    ("Its bytes are not a buffer of rules yet.", &[
-        "frame",
-    ]),
 ];

@@ -21,8 +21,8 @@ use crate::builder::Builder;
 use crate::option::{RuleOption, Word};
 use crate::problem::Fault;
 use flowpin_rule::{
-    Absent, Asks, BufferId, BufferSource, Codes, Condition, Content, Lookup, NumberCheck, Status,
-    Term, ValueSet, buffer, keyword,
+    Absent, Asks, BufferId, BufferSource, Codes, Condition, Content, Lookup, NumberCheck, Protocol,
+    Status, Term, ValueSet, buffer, keyword,
 };
 use std::sync::Arc;
 
@@ -64,6 +64,7 @@ pub(crate) fn read(
         "base64_decode" => bytes::base64_decode(builder, &option),
         "base64_data" => builder.enter_base64(name),
         "entropy" => entropy::read(builder, &option),
+        "frame" => frame(builder, &option),
         "ssl_version" => ssl_version(builder, &option),
         "ftpbounce" => ftp_bounce(builder, name),
         "absent" => {
@@ -97,6 +98,22 @@ pub(crate) fn read(
             }
         }
     }
+}
+
+/// `frame:[PROTOCOL.]NAME`: what follows examines the frame; the protocol is the rule's.
+fn frame(builder: &mut Builder<'_>, option: &RuleOption<'_>) -> Result<(), Fault> {
+    let word = value(option)?;
+    let name = word.text.to_ascii_lowercase();
+    let of_rule = match &builder.rule.header.protocol {
+        Protocol::App(protocol) => format!("frame.{protocol}.{name}"),
+        _ => String::new(),
+    };
+    let known = buffer(&of_rule).or_else(|| buffer(&format!("frame.{name}")));
+    let Some((id, _)) = known else {
+        return Err(word.fault(format!("\"{}\" is no frame that is known here", word.text)));
+    };
+    builder.enter(id, option.name.at);
+    Ok(())
 }
 
 /// The name of a buffer: what follows examines it, or the content before it belongs there.

@@ -100,6 +100,7 @@ pub(crate) fn values(
                 list.map_or(Value::Unset, |list| Value::List(&list.1))
             }
             Kind::Count => count(text),
+            Kind::Bool => Value::Bool(text == b"1"),
             _ => Value::Bytes(text),
         };
     }

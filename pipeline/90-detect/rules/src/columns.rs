@@ -110,10 +110,14 @@ pub(crate) const COLUMNS: &[MessageColumn] = &[
     column("file_sha256", "files[].sha256", Kind::TextList, "Its SHA-256."),
     column("entropy", "metadata.entropy=numbers", Kind::TextList,
         "By the buffer that `entropy` was computed of: bits a byte."),
+    column("frame_type", "frame.type", Kind::Text, "The frame that the rule fits (`frame`)."),
+    column("frame_direction", "frame.direction", Kind::Enum, "`toserver` or `toclient`."),
+    column("frame_length", "frame.length", Kind::Count, "Its bytes."),
+    column("frame_complete", "frame.complete", Kind::Bool, "Whether all of them were seen."),
 ];
 
 /// Columns of messages that alerts show, by their path in events.
-pub(crate) const SHOWN: [&str; 42] = [
+pub(crate) const SHOWN: [&str; 46] = [
     "http.hostname",
     "http.url",
     "http.http_user_agent",
@@ -156,10 +160,16 @@ pub(crate) const SHOWN: [&str; 42] = [
     "fileinfo.sha1",
     "fileinfo.sha256",
     "metadata.entropy=numbers",
+    "frame.type",
+    "frame.direction",
+    "frame.length",
+    "frame.complete",
 ];
 
 /// Where [`SHOWN`] has what evaluation itself finds out.
 pub(crate) const ENTROPY: u8 = 41;
+/// The first of a frame's columns.
+pub(crate) const FRAME: u8 = 42;
 
 /// Columns before those.
 pub(crate) const RULES_COLUMNS: usize = COUNT - SHOWN.len();
@@ -168,7 +178,7 @@ pub(crate) const COUNT: usize = COLUMNS.len();
 
 #[cfg(test)]
 mod tests {
-    use super::{COLUMNS, ENTROPY, RULES_COLUMNS, SHOWN};
+    use super::{COLUMNS, ENTROPY, FRAME, RULES_COLUMNS, SHOWN};
 
     /// The list of shown columns has their places.
     #[test]
@@ -178,5 +188,6 @@ mod tests {
             assert_eq!(column.eve, path.replace("fileinfo.", "files[]."));
         }
         assert!(SHOWN[usize::from(ENTROPY)].starts_with("metadata.entropy"));
+        assert_eq!(SHOWN[usize::from(FRAME)], "frame.type");
     }
 }

@@ -138,7 +138,7 @@ impl Detector {
     }
 
     /// Collects the rules that may fit these buffers.
-    fn candidates(
+    pub(super) fn candidates(
         &mut self,
         (buffers, arena): (&[(BufferId, Range<usize>)], &[u8]),
         protocols: impl IntoIterator<Item = &'static str>,
@@ -200,7 +200,19 @@ impl Detector {
                 };
                 let buffers = said.buffers(&self.database.used, to_server, (body, files));
                 let about = (said, to_server, body.as_slice());
-                self.one_side(handle, ends, about, (&buffers, nth > 0), found);
+                let about_files = match (form.len(), nth) {
+                    (0 | 1, _) => None,
+                    (_, 0) => Some(Among::NotAcross),
+                    _ => Some(Among::EachFile),
+                };
+                self.one_side(handle, ends, about, (&buffers, about_files), found);
+            }
+            if form.len() > 1 {
+                let files = Files::Form(&form);
+                let buffers = said.buffers(&self.database.used, to_server, (body, files));
+                let about = (said, to_server, body.as_slice());
+                let rules = (&buffers, Some(Among::Across));
+                self.one_side(handle, ends, about, rules, found);
             }
             if self.database.transactions.contains_key(said.protocol) {
                 let files = match form.is_empty() {
@@ -216,13 +228,13 @@ impl Detector {
         }
     }
 
-    /// Compares rules with what one side has sent of a message; `only_files`: those about files.
+    /// Compares rules with what one side has sent of a message: all, or some of them.
     fn one_side(
         &mut self,
         handle: u32,
         ends: &Ends,
         (said, to_server, body): (&Said<'_>, bool, &[u8]),
-        ((buffers, arena), only_files): (&Buffers, bool),
+        ((buffers, arena), among): (&Buffers, Option<Among>),
         found: &mut Vec<Found>,
     ) {
         if buffers.is_empty() {
@@ -235,11 +247,16 @@ impl Detector {
             self.scratch.search("bodies", group, body, place);
         }
         self.candidates((buffers, arena), [said.protocol, ""], side, place);
-        if only_files {
+        if let Some(among) = among {
             let rules = &self.database.rules;
             self.scratch.retain(|rule| {
                 let compiled = rules.get(rule as usize);
-                compiled.is_some_and(|compiled| compiled.is_about_files())
+                compiled.is_some_and(|compiled| match (among, compiled.is_across_files()) {
+                    (Among::Across, is_across) => is_across,
+                    (_, true) => false,
+                    (Among::NotAcross, false) => true,
+                    (Among::EachFile, false) => compiled.is_about_files(),
+                })
             });
         }
         // The other side, or the file before, may have let it pass.
@@ -310,6 +327,17 @@ impl Detector {
     }
 }
 
+/// Which rules are compared with a form of several files.
+#[derive(Clone, Copy)]
+enum Among {
+    /// All but those that ask for more than one file: with the first one.
+    NotAcross,
+    /// Of those the ones about files: with each other one.
+    EachFile,
+    /// Those that ask for more than one file: with all.
+    Across,
+}
+
 /// What the files of a message are.
 #[derive(Clone, Copy)]
 enum Files<'a> {
@@ -333,6 +361,20 @@ pub(super) struct Said<'a> {
     from_server: bool,
     depth: u64,
     transaction: u32,
+}
+
+impl<'a> Said<'a> {
+    /// What no parser has said; `silence` is empty.
+    pub(super) const fn nothing(silence: &'a Tap) -> Self {
+        Said {
+            items: &[],
+            tap: silence,
+            protocol: "",
+            from_server: false,
+            depth: 0,
+            transaction: 0,
+        }
+    }
 }
 
 impl Said<'_> {

@@ -10,6 +10,7 @@
 //! other side speaks, bytes are missing, or the stream ends: never where a segment or a batch does.
 //! A window begins 4 KiB before what is new in it.
 
+mod around;
 mod bodies;
 mod check;
 mod costs;
@@ -17,6 +18,7 @@ mod events;
 mod exchange;
 mod fields;
 mod forms;
+mod frames;
 mod headers;
 mod http;
 mod messages;
@@ -28,6 +30,7 @@ pub(crate) use events::Waiting;
 pub use events::{Inbox, OddFrame, PacketEvents, Seen};
 pub use packet::Packet;
 
+use crate::Tap;
 use crate::database::{Database, Odd};
 use bodies::Bodies;
 use core::net::IpAddr;
@@ -86,6 +89,8 @@ pub struct Detector {
     bodies: Bodies,
     scratch: Scratch,
     losses: Losses,
+    /// Of what no parser says.
+    silence: Tap,
 }
 
 impl Detector {
@@ -100,6 +105,7 @@ impl Detector {
             bodies: Bodies::new(budget)?,
             scratch: Scratch::new(&database),
             losses: Losses::default(),
+            silence: Tap::new(Arc::clone(&database)),
             database,
         })
     }
@@ -164,6 +170,12 @@ impl Detector {
         to_server: bool,
         found: &mut Vec<Found>,
     ) {
+        if self.database.reads_frames {
+            self.frames(handle, ends, false, found);
+            if packet.meta.kind == PacketKind::Udp {
+                self.frames_of_datagram(handle, ends, to_server, packet.payload, found);
+            }
+        }
         if self.database.events.have_headers() {
             // Each once for a packet, however many options are so.
             let mut told = Vec::new();
@@ -294,69 +306,6 @@ impl Detector {
         }
     }
 
-    /// An ICMP error about a connection: its addresses are its own, not those of the packet that it
-    /// quotes.
-    fn icmp_error(&mut self, handle: u32, packet: &Packet<'_>, found: &mut Vec<Found>) {
-        let Some(connection) = self.connections.get_mut(handle) else {
-            return;
-        };
-        let group = self.database.packets.get(2).and_then(|both| both.first());
-        let (Some(group), Some((from, to))) = (group, packet.error_addresses()) else {
-            return;
-        };
-        if group.is_empty() || connection.has(Connection::PASSED) {
-            return;
-        }
-        let ends = Ends {
-            protocol: if from.is_ipv4() { 1 } else { 58 },
-            client: (from, 0),
-            server: (to, 0),
-        };
-        let occasion = Occasion {
-            packet: Some(packet),
-            payload: packet.payload,
-            ..Occasion::new(&ends, true)
-        };
-        let scratch = &mut self.scratch;
-        scratch.begin();
-        scratch.search("packets", group, packet.payload, occasion.place());
-        scratch.add_others(group, &occasion);
-        let before = found.len();
-        let (database, losses) = (&self.database, &mut self.losses);
-        scratch.evaluate(database, connection, &occasion, losses, found);
-        for one in found.iter_mut().skip(before) {
-            one.around = Some(ends);
-        }
-    }
-
-    /// A packet around one of the connection, which a tunnel carries: its addresses are compared.
-    pub fn around(&mut self, handle: u32, ends: &Ends, found: &mut Vec<Found>) {
-        let Some(connection) = self.connections.get_mut(handle) else {
-            return;
-        };
-        let is_first = !connection.has(Connection::AROUND);
-        connection.note(Connection::AROUND);
-        let group = self.database.packets.last().and_then(|both| both.first());
-        let Some(group) = group.filter(|_| !connection.has(Connection::PASSED)) else {
-            return;
-        };
-        let occasion = Occasion::new(ends, true);
-        self.scratch.begin();
-        self.scratch.add_others(group, &occasion);
-        // Others than these have no connections of their own: each packet is a first one.
-        let has_connections = matches!(ends.protocol, 1 | 6 | 17 | 58 | 132);
-        if is_first || !has_connections {
-            self.scratch.add_others(&self.database.first, &occasion);
-        }
-        let before = found.len();
-        let (database, losses) = (&self.database, &mut self.losses);
-        self.scratch
-            .evaluate(database, connection, &occasion, losses, found);
-        for one in found.iter_mut().skip(before) {
-            one.around = Some(*ends);
-        }
-    }
-
     /// The next bytes of a stream.
     pub fn bytes(
         &mut self,
@@ -368,7 +317,7 @@ impl Detector {
     ) {
         let side = usize::from(!to_server);
         let is_searched = self.database.streams.iter().any(|group| !group.is_empty());
-        let is_searched = is_searched || self.database.reads_turns;
+        let is_searched = is_searched || self.database.reads_turns || self.database.reads_frames;
         if !is_searched && self.database.payload_bytes == 0 {
             return;
         }
@@ -408,6 +357,7 @@ impl Detector {
             let known = usize::try_from(expected - offset).unwrap_or(usize::MAX);
             bytes = bytes.get(known..).unwrap_or_default();
         }
+        self.keep_for_frames(handle, side, bytes);
         while !bytes.is_empty() {
             let Some(connection) = self.connections.get_mut(handle) else {
                 return;
@@ -455,10 +405,14 @@ impl Detector {
         for to_server in [true, false] {
             self.compare(handle, ends, to_server, found);
         }
+        self.frames(handle, ends, true, found);
         for side in [0, 1] {
             self.forget(handle, side, 0);
         }
         if let Some(connection) = self.connections.get_mut(handle) {
+            for side in &mut connection.frames {
+                self.windows.release(connection.shard, &mut side.kept);
+            }
             self.bodies.end(handle, connection);
         }
     }

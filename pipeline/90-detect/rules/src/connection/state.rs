@@ -33,10 +33,22 @@ pub(crate) struct Connection {
     pub(crate) bytes: [u64; 2],
     /// Events of its messages since the last one, as bits of the database.
     pub(crate) odd: u32,
+    /// What waits for the end of its frames: the client's, then the server's.
+    pub(crate) frames: [OfFrames; 2],
     /// The VLAN that a mirror tells of it in its own header.
     pub(crate) mirrored_vlan: Option<u16>,
     /// Bodies that are kept of it.
     pub(crate) bodies: u16,
+}
+
+/// Bytes of a stream that wait for the end of their frames.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct OfFrames {
+    pub(crate) kept: Chain,
+    /// How many there have to be before they are looked at.
+    pub(crate) awaited: usize,
+    /// The side has no frames that are known.
+    pub(crate) is_off: bool,
 }
 
 /// What rules remember of one direction.

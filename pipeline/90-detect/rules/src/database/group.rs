@@ -152,6 +152,7 @@ pub(crate) fn is_searched(inspection: &Inspection, kind: Kind) -> bool {
         | BufferSource::File
         | BufferSource::OfFile(_)
         | BufferSource::Said(..)
+        | BufferSource::Frame(_)
         | BufferSource::Certificate => kind.messages,
     }
 }

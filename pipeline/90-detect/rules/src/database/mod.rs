@@ -65,6 +65,8 @@ pub struct Database {
     refused: Vec<(usize, String)>,
     /// Whether rules ask when a connection speaks a protocol, or who does.
     pub(crate) reads_turns: bool,
+    /// Whether rules read frames.
+    pub(crate) reads_frames: bool,
     /// Bytes of what a rule fits that its alert has.
     pub(crate) payload_bytes: usize,
     /// Whether alerts have the packet that shows them.
@@ -100,6 +102,23 @@ pub(crate) struct Compiled {
 }
 
 impl Compiled {
+    /// Whether it examines frames.
+    pub(crate) fn is_about_frames(&self) -> bool {
+        let mut inspections = self.inspections.iter();
+        inspections.any(|one| matches!(one.buffer.info().source, BufferSource::Frame(_)))
+    }
+
+    /// Whether it asks for more than one file.
+    pub(crate) fn is_across_files(&self) -> bool {
+        let of_files = self.inspections.iter().filter(|one| {
+            let source = one.buffer.info().source;
+            matches!(source, BufferSource::File | BufferSource::OfFile(_))
+        });
+        let buffers: Vec<BufferId> = of_files.map(|one| one.buffer).collect();
+        let distinct: BTreeSet<BufferId> = buffers.iter().copied().collect();
+        distinct.len() < buffers.len()
+    }
+
     /// Whether it examines files.
     pub(crate) fn is_about_files(&self) -> bool {
         self.inspections.iter().any(|one| {
@@ -174,6 +193,8 @@ impl Database {
             }
         }
         let grouped = grouping.finish(&set, &rules);
+        let is_of_frame = |one: &BufferId| matches!(one.info().source, BufferSource::Frame(_));
+        let reads_frames = used.iter().any(is_of_frame);
         let reads_turns = rules.iter().any(|rule| !rule.of_time.is_empty());
         Self {
             rules,
@@ -190,6 +211,7 @@ impl Database {
             events,
             refused,
             reads_turns,
+            reads_frames,
             payload_bytes: 0,
             has_packets: false,
             costs: None,
