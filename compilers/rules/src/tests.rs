@@ -123,7 +123,7 @@ fn what_is_wrong_has_a_place() {
 fn a_semicolon_is_missed_behind_a_message() {
     let rule = "alert http any any -> any any (msg:\"a\" http.uri; content:\"/x\"; sid:1;)";
     let problem = &read(rule).problems[0];
-    assert_eq!(problem.place.column, 41);
+    assert_eq!(problem.place.column, 40);
     assert_eq!(problem.why, "a semicolon is missing before this");
     let quoted = "alert ip any any -> any any (msg:\"say \\\"x\\\"\"; sid:1;)";
     assert_eq!(one(quoted).message, "say \"x\"");
