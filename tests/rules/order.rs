@@ -105,6 +105,17 @@ fn alerts_belong_to_messages_and_connections() {
     }
 }
 
+/// A rule on messages of a transport fits no other.
+#[test]
+fn transports_of_messages_are_compared() {
+    let frames = talk(EXCHANGE, 2000, 1);
+    for (transport, fits) in [("tcp", true), ("udp", false), ("ip", true), ("http", true)] {
+        let rule =
+            format!("alert {transport} any any -> any any (http.uri; content:\"/\"; sid:1;)\n");
+        assert_eq!(!sids(&frames, &rule).is_empty(), fits, "{transport}");
+    }
+}
+
 /// Networks, ports and directions of headers.
 #[test]
 fn headers_are_compared() {

@@ -48,7 +48,7 @@ pub(crate) fn report(loaded: &Loaded, most: usize) {
     }
 }
 
-/// Tells of classes that nobody has described.
+/// Tells of classes that no `classification.config` describes.
 pub(crate) fn tell_classes(loaded: &Loaded) {
     for (name, &count) in loaded.unknown_classes.iter().take(SHOWN_MAX) {
         tell(format!(

@@ -204,12 +204,21 @@ fn protocols(rule: &mut Rule) -> Result<(), String> {
             }
         }
         Protocol::Ip | Protocol::Tcp | Protocol::Udp | Protocol::TcpStream => {
+            rule.header.transport = match rule.header.protocol {
+                Protocol::Tcp | Protocol::TcpStream => Some(TCP),
+                Protocol::Udp => Some(UDP),
+                _ => None,
+            };
             rule.header.protocol = Protocol::App(first.to_owned());
         }
         _ => return Err(format!("a rule for packets cannot have buffers of {first}")),
     }
     Ok(())
 }
+
+// IP's numbers.
+const TCP: u8 = 6;
+const UDP: u8 = 17;
 
 /// As in Suricata: of a rule that has neither class nor priority.
 const PRIORITY: u8 = 3;

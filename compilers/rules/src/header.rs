@@ -38,6 +38,7 @@ pub(crate) fn header(word: Word<'_>, variables: &mut Variables) -> Result<Read, 
     let is_bare = parts.len() == 2;
     if is_bare {
         let header = Header {
+            transport: None,
             protocol,
             source: Arc::new(AddressSet::any()),
             source_ports: Arc::new(PortSet::any()),
@@ -64,6 +65,7 @@ pub(crate) fn header(word: Word<'_>, variables: &mut Variables) -> Result<Read, 
         _ => return Err(arrow.fault("the direction is ->, <> or =>")),
     };
     let header = Header {
+        transport: None,
         protocol,
         source: addresses(*source, variables)?,
         source_ports: ports(*from, variables)?,

@@ -89,6 +89,8 @@ pub(crate) struct Sets {
     /// Those that rules write.
     written: Vec<Arc<ValueSet>>,
     of_hashes: HashMap<(PathBuf, usize), Arc<ValueSet>>,
+    /// Files that were read.
+    read: Vec<PathBuf>,
 }
 
 impl Sets {
@@ -126,6 +128,7 @@ impl Sets {
             None => (None, ValueSet::default()),
             Some((file, may_lack)) => {
                 let path = below(folder, file)?;
+                self.read.push(path.clone());
                 let text = match path.exists() || !may_lack {
                     true => given(&path).map_err(|why| file.fault(why))?,
                     false => String::new(),
@@ -167,12 +170,11 @@ impl Sets {
         self.written
     }
 
-    /// The files that sets have their values of.
+    /// The files that were read for sets, also where the rule that names one is refused.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
-        let of_values = self.by_name.values().filter_map(|named| named.path.clone());
-        let of_hashes = self.of_hashes.keys().map(|(path, _)| path.clone());
-        let mut files: Vec<_> = of_values.chain(of_hashes).collect();
+        let mut files = self.read.clone();
         files.sort();
+        files.dedup();
         files
     }
 
@@ -198,6 +200,7 @@ impl Sets {
         if let Some(known) = self.of_hashes.get(&(path.clone(), hash_len)) {
             return Ok(Arc::clone(known));
         }
+        self.read.push(path.clone());
         let text = given(&path).map_err(|why| file.fault(why))?;
         let mut set = ValueSet::default();
         for (number, line) in values(&text) {

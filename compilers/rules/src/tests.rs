@@ -125,6 +125,10 @@ fn a_semicolon_is_missed_behind_a_message() {
     let problem = &read(rule).problems[0];
     assert_eq!(problem.place.column, 40);
     assert_eq!(problem.why, "a semicolon is missing before this");
+    let more = "alert ip any any -> any any (msg:\"a\" content:\"b\"; sid:1;)";
+    assert_eq!(read(more).problems[0].place.column, 38);
+    let inner = "alert ip any any -> any any (msg:\"a \"b\" c\"; sid:1;)";
+    assert_eq!(one(inner).message, "a \"b\" c");
     let quoted = "alert ip any any -> any any (msg:\"say \\\"x\\\"\"; sid:1;)";
     assert_eq!(one(quoted).message, "say \"x\"");
 }

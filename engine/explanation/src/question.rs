@@ -48,7 +48,8 @@ pub fn question_of_record(line: &str) -> Result<Question, NoQuestion> {
         )),
         _ => Err(NoQuestion(
             "the record names neither a packet (pcap_cnt, packet_number) nor a connection (uid, \
-             flow_id): records of scans, floods, tunnels and pairs of hosts are of many connections",
+             flow_id): records of scans, floods, tunnels and pairs of hosts are of many \
+             connections",
         )),
     }
 }

@@ -53,6 +53,9 @@ pub enum Protocol {
 /// Who sends to whom.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
+    /// What carries it, as IP numbers it, if the rule asks for that beside the protocol of its
+    /// buffers.
+    pub transport: Option<u8>,
     /// What is spoken.
     pub protocol: Protocol,
     /// Who sends.

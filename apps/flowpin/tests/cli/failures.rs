@@ -195,10 +195,9 @@ fn a_run_over_a_full_disk_ends_in_every_shape() {
     assert_eq!(code(&made), 0, "{}", stderr(&made));
     for shape in ["1x2", "1x3", "2x2", "3x3"] {
         for kib in [512, 4096] {
-            let line = format!(
-                "ulimit -f {kib}; timeout 100 {} run -q -r dns.pcap -l full --force --pipeline {shape}",
-                env!("CARGO_BIN_EXE_flowpin")
-            );
+            let flowpin = env!("CARGO_BIN_EXE_flowpin");
+            let run = format!("run -q -r dns.pcap -l full --force --pipeline {shape}");
+            let line = format!("ulimit -f {kib}; timeout 100 {flowpin} {run}");
             let full = shell(&place, &line);
             assert_refused(&full, 1, &["eve.json", "too large"]);
         }
@@ -212,8 +211,8 @@ fn rules_lists_and_older_files_are_spared() {
     let place = place();
     let sets = place.path().join("sets");
     fs::create_dir(&sets).unwrap();
-    let rule = "alert dns any any -> any any (dns.query; dataset:isset,x,type string,load eve.json; \
-                sid:1;)\n";
+    let rule = "alert dns any any -> any any (dns.query; \
+                dataset:isset,x,type string,load eve.json; sid:1;)\n";
     for (name, text) in [
         ("my.rules", "alert ip any any -> any any (sid:1;)\n"),
         ("list", "www.lab.test\n"),

@@ -41,8 +41,8 @@ impl Library {
     /// [`LibraryError`], in one line that names the package.
     pub(crate) fn load() -> Result<Self, LibraryError> {
         static ON_THIS_THREAD: Once = Once::new();
-        // libclang would read on a thread of its own, whose 8 MiB of stack deep nesting exceeds; who
-        // calls has as much as it takes.
+        // libclang would read on a thread of its own, whose 8 MiB of stack deep nesting exceeds;
+        // who calls has as much as it takes.
         // SAFETY: once, and before the library is there that reads it.
         ON_THIS_THREAD.call_once(|| unsafe { std::env::set_var("LIBCLANG_NOTHREADS", "1") });
         load().map_err(|_| LibraryError::Missing)?;

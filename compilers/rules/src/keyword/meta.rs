@@ -4,7 +4,7 @@ use super::value;
 use crate::builder::Builder;
 use crate::option::{RuleOption, Word};
 use crate::problem::Fault;
-use flowpin_rule::Class;
+use flowpin_rule::{Class, keyword};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -85,9 +85,7 @@ fn set(
     let rule = &mut builder.rule;
     match name {
         "msg" => {
-            let is_open = word.text.starts_with('"') && !word.text.ends_with('"');
-            if is_open && let Some(end) = word.text.rfind('"').filter(|&end| end > 0) {
-                let behind = word.part(end + 1, word.text.len()).trim();
+            if let Some(behind) = behind_quotes(word) {
                 return Err(behind.fault("a semicolon is missing before this"));
             }
             rule.message = unescaped(word.unquoted().text);
@@ -140,6 +138,26 @@ fn set(
         _ => {}
     }
     Ok(())
+}
+
+/// What follows the quotes of a message, if it is a keyword, or if the message is not quoted to its
+/// end.
+fn behind_quotes(word: Word<'_>) -> Option<Word<'_>> {
+    let mut is_escaped = true;
+    let end = word.text.char_indices().find(|&(_, c)| {
+        let ends = c == '"' && !is_escaped;
+        is_escaped = !is_escaped && c == '\\';
+        ends
+    });
+    let behind = word.part(
+        end.filter(|_| word.text.starts_with('"'))?.0 + 1,
+        word.text.len(),
+    );
+    let behind = behind.trim();
+    let name = behind.text.split(':').next().unwrap_or_default();
+    let is_keyword = behind.text.contains(':') && keyword(name.trim()).is_some();
+    let is_unquoted = !behind.text.is_empty() && !behind.text.ends_with('"');
+    (is_keyword || is_unquoted).then_some(behind)
 }
 
 fn number(word: Word<'_>) -> Result<u32, Fault> {

@@ -28,6 +28,7 @@ pub(super) fn fits(
         })
         && (compiled.event == 0 || connection.odd & compiled.event != 0)
         && protocol_fits(&rule.header.protocol, occasion)
+        && (rule.header.transport).is_none_or(|one| one == occasion.ends.protocol)
         && header_fits(&rule.header, occasion)
         && flow_fits(&rule.flow, connection, occasion)
         && rule.conditions.iter().all(|one| match one {

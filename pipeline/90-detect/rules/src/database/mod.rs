@@ -13,6 +13,7 @@ mod events;
 mod far;
 mod fast;
 mod group;
+mod kind;
 mod order;
 mod ports;
 mod search;
@@ -21,6 +22,7 @@ pub(crate) use events::Events;
 pub use events::Odd;
 pub(crate) use far::Place;
 pub(crate) use group::{Group, is_body};
+pub(crate) use kind::Kind;
 pub(crate) use search::{Text, fold_into};
 
 use crate::evaluate::transform::CompiledTransform;
@@ -137,25 +139,6 @@ pub(crate) struct CompiledInspection {
     pub(crate) absent: Option<Absent>,
     /// Of a rule on both directions: whose buffer it is.
     pub(crate) to_server: Option<bool>,
-}
-
-/// What a rule is compared with.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Kind {
-    /// The first packet in each direction.
-    pub(crate) first: bool,
-    /// The first packet in each direction once it is known what the connection speaks.
-    pub(crate) identified: bool,
-    /// Packets of TCP.
-    pub(crate) segments: bool,
-    /// Packets of other transports.
-    pub(crate) datagrams: bool,
-    /// Streams.
-    pub(crate) streams: bool,
-    /// Messages.
-    pub(crate) messages: bool,
-    /// What is odd.
-    pub(crate) events: bool,
 }
 
 impl Database {
@@ -470,7 +453,7 @@ fn prepare(
     let mut of_buffers = of_buffers.filter_map(|one| one.buffer.info().to_server);
     Ok(Compiled {
         number: u32::try_from(number).unwrap_or(u32::MAX),
-        kind: kind(rule),
+        kind: Kind::of(rule),
         direction: match rule.header.transactional {
             true => None,
             false => rule.flow.to_server.or_else(|| of_buffers.next()),
@@ -501,106 +484,4 @@ fn names(name: &str) -> Vec<&str> {
         "dns" => vec!["dns", "mdns", "llmnr"],
         name => vec![name],
     }
-}
-
-/// What a rule is compared with.
-fn kind(rule: &Rule) -> Kind {
-    let is_message = |one: &flowpin_rule::Inspection| {
-        !matches!(
-            one.buffer.info().source,
-            BufferSource::Payload | BufferSource::Header(_) | BufferSource::Address { .. }
-        )
-    };
-    let examines_message = rule.inspections.iter().any(is_message);
-    if events::event(rule).is_some() && !examines_message {
-        return Kind {
-            events: true,
-            ..Kind::default()
-        };
-    }
-    if examines_message {
-        return Kind {
-            messages: true,
-            ..Kind::default()
-        };
-    }
-    let protocol = &rule.header.protocol;
-    let is_tcp = matches!(
-        protocol,
-        Protocol::Tcp | Protocol::TcpPacket | Protocol::TcpStream
-    );
-    let may_be_tcp = is_tcp
-        || matches!(
-            protocol,
-            Protocol::Ip | Protocol::App(_) | Protocol::IpVersion(_)
-        );
-    let datagrams = !is_tcp && rule.flow.only_stream != Some(true);
-    let asks_packets = rule.conditions.iter().any(is_of_packets)
-        || rule
-            .inspections
-            .iter()
-            .any(|one| one.buffer != BufferId::PAYLOAD)
-        || matches!(protocol, Protocol::TcpPacket)
-        || rule.flow.only_stream == Some(false);
-    if rule.inspections.is_empty() {
-        let is_only_header = !rule.conditions.iter().any(|one| !is_of_state(one))
-            && rule.flow == flowpin_rule::FlowCheck::default()
-            && !matches!(
-                protocol,
-                Protocol::App(_) | Protocol::TcpPacket | Protocol::TcpStream
-            )
-            && rule.header.source_ports.is_any()
-            && rule.header.destination_ports.is_any();
-        let mut conditions = rule.conditions.iter();
-        let is_app = |one: &Condition| matches!(one, Condition::AppProtocol { .. });
-        let is_of_time = |one: &Condition| matches!(one, Condition::AppProtocol { spoken, .. } if *spoken != Spoken::Ever);
-        let is_only_app = conditions.all(is_app)
-            && (matches!(protocol, Protocol::App(_)) || rule.conditions.iter().any(is_of_time));
-        if is_only_app {
-            return Kind {
-                identified: true,
-                ..Kind::default()
-            };
-        }
-        return Kind {
-            first: is_only_header,
-            segments: may_be_tcp && !is_only_header,
-            datagrams: datagrams && !is_only_header,
-            ..Kind::default()
-        };
-    }
-    let is_placed = rule
-        .inspections
-        .iter()
-        .flat_map(|one| &one.terms)
-        .any(|term| match term {
-            Term::Content(content) => {
-                content.offset.is_some() || content.depth.is_some() || content.startswith
-            }
-            _ => false,
-        });
-    let only_stream = rule.flow.only_stream == Some(true) || *protocol == Protocol::TcpStream;
-    Kind {
-        segments: may_be_tcp && !only_stream && (asks_packets || is_placed),
-        streams: may_be_tcp && !asks_packets,
-        datagrams,
-        ..Kind::default()
-    }
-}
-
-/// Whether a condition is about single packets.
-fn is_of_packets(condition: &Condition) -> bool {
-    !is_of_state(condition)
-        && !matches!(
-            condition,
-            Condition::AppProtocol { .. } | Condition::StreamSize(..)
-        )
-}
-
-/// Whether a condition is about what outlasts packets.
-fn is_of_state(condition: &Condition) -> bool {
-    matches!(
-        condition,
-        Condition::FlowBit(..) | Condition::FlowInt { .. } | Condition::HostBit { .. }
-    )
 }

@@ -160,6 +160,7 @@ mod tests {
         for rule in 0..2_000_u16 {
             let low = rule * 30;
             let header = Header {
+                transport: None,
                 protocol: Protocol::Tcp,
                 source: Arc::new(AddressSet::any()),
                 source_ports: Arc::new(PortSet::any()),
