@@ -64,3 +64,39 @@ fn a_profile_tells_of_damage() {
     );
     assert!(stdout(&output).contains("Rules  by time"));
 }
+
+/// Alerts about ICMP have the Community ID of their packet, computed by the Python package
+/// `communityid`: of errors by type and code, of an echo as its connection's record.
+#[test]
+fn alerts_about_icmp_have_their_own_community_id() {
+    let folder = tempfile::tempdir().unwrap();
+    let rules = folder.path().join("r.rules");
+    let rule = "alert icmp any any -> any any (itype:<99; sid:1;)\n";
+    fs::write(&rules, rule).unwrap();
+    let lab = capture("lab-day.pcapng");
+    let output = flowpin(&["run", "-q", "-r", &lab, "-S", text(&rules), "--output", "-"]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let events = stdout(&output);
+    let events: Vec<serde_json::Value> = events
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let of_kind = |kind: &'static str| events.iter().filter(move |one| one["event_type"] == kind);
+    for (packet, id) in [
+        (890, "1:Wtwenq1dDT1m5f+/XQHZ23g4WxA="),
+        (892, "1:a6v3JRvKstCO6irgnhjuLRFg/Gg="),
+        (1113, "1:wTgPuKh8VgYEaX1dytBkogt+/RY="),
+    ] {
+        let mut alerts = of_kind("alert");
+        let alert = alerts.find(|one| one["pcap_cnt"] == packet).unwrap();
+        assert_eq!(alert["community_id"], id, "{packet}");
+    }
+    let mut echoes = 0;
+    for flow in of_kind("flow").filter(|one| one["icmp_type"] == 8) {
+        for alert in of_kind("alert").filter(|one| one["flow_id"] == flow["flow_id"]) {
+            assert_eq!(alert["community_id"], flow["community_id"], "{alert}");
+            echoes += 1;
+        }
+    }
+    assert!(echoes > 0);
+}

@@ -36,8 +36,15 @@ impl Detector {
         let before = found.len();
         let (database, losses) = (&self.database, &mut self.losses);
         scratch.evaluate(database, connection, &occasion, losses, found);
+        // As a connection of ICMP has them: type and code in place of ports.
+        let (kind, code) = packet.icmp().unwrap_or_default();
+        let told = Ends {
+            client: (from, kind as u16),
+            server: (to, code as u16),
+            ..ends
+        };
         for one in found.iter_mut().skip(before) {
-            one.around = Some(ends);
+            one.around = Some(told);
         }
     }
 
