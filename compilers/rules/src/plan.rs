@@ -1,5 +1,6 @@
 //! The rules of a plan: which are read, and what that changes.
 
+use crate::indicators::INDICATOR_GID;
 use crate::{DEFAULTS, Loaded, Reader};
 use flowpin_config::Plan;
 use std::path::PathBuf;
@@ -30,7 +31,10 @@ pub fn put(loaded: Loaded, plan: &mut Plan) -> Result<(), String> {
     if plan.rules.strict && !loaded.problems.is_empty() {
         return Err("a rule is refused, see above".to_owned());
     }
-    if loaded.set.rules.is_empty() {
+    // Lists of indicators are no substitute for rules that were named.
+    let is_own = |rule: &flowpin_rule::Rule| rule.gid != INDICATOR_GID;
+    let lacks_own = !plan.rules.files.is_empty() && !loaded.set.rules.iter().any(is_own);
+    if loaded.set.rules.is_empty() || lacks_own {
         return Err("no rule could be read".to_owned());
     }
     for inspection in loaded.set.rules.iter().flat_map(|rule| &rule.inspections) {

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use value::Indicator;
 
 /// The generator of alerts that indicators make: none of Suricata's or Snort's.
-const INDICATOR_GID: u32 = 9000;
+pub(crate) const INDICATOR_GID: u32 = 9000;
 
 /// The entries of a list, by kind.
 #[derive(Debug, Default)]
