@@ -173,6 +173,8 @@ impl Detector {
         self.scratch
             .evaluate(database, connection, &occasion, losses, found);
         for one in found.iter_mut().skip(before) {
+            // Frames are of the stream: which message they will be is not known yet.
+            one.transaction = None;
             let rule = database.set().rules.get(one.rule as usize);
             let of_frame = rule.into_iter().flat_map(|rule| &rule.inspections);
             let ranges = of_frame.filter_map(|inspection| {
