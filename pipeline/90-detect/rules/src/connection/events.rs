@@ -46,7 +46,7 @@ impl Detector {
 ///
 /// They are there before any worker has handed over what came behind them: it has from the input
 /// stage, which has put them here before. So only those of the pieces wait that are on their way,
-/// and [`Room`] limits how many those have.
+/// and `Room` limits how many those have.
 #[derive(Clone, Debug, Default)]
 pub struct Inbox(Arc<Mutex<Waiting>>);
 
