@@ -60,7 +60,6 @@ impl Detector {
             return;
         };
         let occasion = Occasion::new(ends, true);
-        let had_passed = connection.has(Connection::PASSED);
         self.scratch.begin();
         let udp = self.database.packets.get(1).and_then(|both| both.first());
         if let Some(udp) = udp.filter(|_| ends.protocol == 17) {
@@ -83,10 +82,8 @@ impl Detector {
         let (database, losses) = (&self.database, &mut self.losses);
         self.scratch
             .evaluate(database, connection, &occasion, losses, found);
-        if !had_passed {
-            // It is not the connection that passes.
-            connection.forget(Connection::PASSED);
-        }
+        // It is not the connection that passes.
+        connection.forget(Connection::PASSED);
         for one in found.iter_mut().skip(before) {
             one.around = Some(*ends);
         }

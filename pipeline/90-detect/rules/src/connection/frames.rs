@@ -10,6 +10,7 @@ use super::{Detector, Ends, Found};
 use crate::columns::FRAME;
 use flowpin_counters::Loss;
 use flowpin_rule::{BufferId, BufferSource};
+use memchr::memmem;
 use std::cell::OnceCell;
 use std::ops::Range;
 
@@ -68,7 +69,7 @@ impl Detector {
             }
             let mut all = Vec::new();
             self.windows.read(&frames.kept, &mut all);
-            let mut rest = all.as_slice();
+            let mut rest = without_blanks(&all);
             let mut state = Some(0);
             while !rest.is_empty() && state == Some(0) {
                 let next = Frames::of(rest, is_end);
@@ -76,7 +77,7 @@ impl Detector {
                     rest.split_at_checked(next.len).filter(|_| next.len > 0)
                 {
                     self.compare_frames(handle, ends, (side == 0, &next), frames, found);
-                    rest = behind;
+                    rest = without_blanks(behind);
                 } else {
                     state = next.awaited;
                 }
@@ -214,17 +215,10 @@ struct Frames {
 impl Frames {
     /// Of the first message in these bytes; `is_end`: no more follow.
     fn of(bytes: &[u8], is_end: bool) -> Self {
-        // RFC 3261 §7.5: empty lines before a message are no part of it.
-        let begin = bytes.iter().position(|byte| !b"\r\n".contains(byte));
-        let Some(begin) = begin else {
-            return Self {
-                awaited: Some(bytes.len() + 1),
-                ..Self::default()
-            };
-        };
-        let text = bytes.get(begin..).unwrap_or_default();
+        let text = without_blanks(bytes);
+        let begin = bytes.len() - text.len();
         let within = text.get(..HEAD_MAX).unwrap_or(text);
-        let Some(head) = within.windows(4).position(|four| four == b"\r\n\r\n") else {
+        let Some(head) = memmem::find(within, b"\r\n\r\n") else {
             let may_follow = text.len() < HEAD_MAX && !is_end;
             return Self {
                 awaited: may_follow.then_some(bytes.len() + 1),
@@ -276,6 +270,13 @@ impl Frames {
     }
 }
 
+/// Bytes from the first message on: empty lines before it are no part of it (RFC 3261 §7.5).
+// Nor are they kept: each of them would be looked at again with each packet of them.
+fn without_blanks(bytes: &[u8]) -> &[u8] {
+    let blanks = bytes.iter().take_while(|byte| b"\r\n".contains(byte));
+    bytes.get(blanks.count()..).unwrap_or_default()
+}
+
 /// Content-Length, by either of its names (RFC 3261 §20.14).
 fn length(lines: &[u8]) -> Option<usize> {
     let mut fields = lines.split(|&byte| byte == b'\n').filter_map(|line| {
@@ -323,6 +324,8 @@ mod tests {
     /// What is not whole waits, unless nothing follows; what is no message never has frames.
     #[test]
     fn frames_wait_until_they_are_whole() {
+        assert_eq!(super::without_blanks(b"\r\n\r\nA\r"), b"A\r");
+        assert_eq!(super::without_blanks(b"\r\n\r"), b"");
         let cut = &REQUEST[..42];
         let waiting = Frames::of(cut, false);
         assert_eq!((waiting.len, waiting.awaited), (0, Some(44)));

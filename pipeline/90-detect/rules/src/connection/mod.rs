@@ -280,12 +280,11 @@ impl Detector {
             // Rules on both directions once: with the first packet since, whoever sends it.
             let other = Connection::TURNED.get(side ^ 1).copied().unwrap_or(0);
             let is_first = connection.has(other);
-            let rules = self.database.rules.iter().zip(0..);
-            let asks = rules.filter(|(rule, _)| {
-                let is_new = is_first || rule.direction.is_some();
-                rule.kind.identified && !rule.of_time.is_empty() && is_new
-            });
-            asks.for_each(|(_, at)| scratch.add(at));
+            for &(at, is_of_a_side) in &self.database.turns {
+                if is_first || is_of_a_side {
+                    scratch.add(at);
+                }
+            }
         }
         let before = found.len();
         scratch.evaluate(

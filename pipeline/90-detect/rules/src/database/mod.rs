@@ -67,6 +67,9 @@ pub struct Database {
     refused: Vec<(usize, String)>,
     /// Whether rules ask when a connection speaks a protocol, or who does.
     pub(crate) reads_turns: bool,
+    /// Those of them that ask for nothing else, and whether each is about one direction: compared
+    /// when a connection speaks something else.
+    pub(crate) turns: Vec<(u32, bool)>,
     /// Whether rules read frames.
     pub(crate) reads_frames: bool,
     /// Bytes of what a rule fits that its alert has.
@@ -178,7 +181,12 @@ impl Database {
         let grouped = grouping.finish(&set, &rules);
         let is_of_frame = |one: &BufferId| matches!(one.info().source, BufferSource::Frame(_));
         let reads_frames = used.iter().any(is_of_frame);
-        let reads_turns = rules.iter().any(|rule| !rule.of_time.is_empty());
+        let of_time = |rule: &&Compiled| !rule.of_time.is_empty();
+        let reads_turns = rules.iter().any(|rule| of_time(&rule));
+        let turns = rules.iter().zip(0..);
+        let turns = turns.filter(|(rule, _)| rule.kind.identified && of_time(rule));
+        let turns = turns.map(|(rule, at)| (at, rule.direction.is_some()));
+        let turns = turns.collect();
         Self {
             rules,
             apps,
@@ -194,6 +202,7 @@ impl Database {
             events,
             refused,
             reads_turns,
+            turns,
             reads_frames,
             payload_bytes: 0,
             has_packets: false,
