@@ -6,7 +6,7 @@ use super::messages::Said;
 use super::state::{Connection, Hits};
 use super::{Ends, Found, Packet};
 use crate::columns::{ENTROPY, SHOWN};
-use crate::database::{Compiled, Database, Group, Odd, Place, Text, fold_into};
+use crate::database::{Compiled, Database, Group, Odd, Place, fold_into};
 use crate::evaluate::{CompiledTerm, Steps, Variables, holds, transform::transform};
 use core::net::IpAddr;
 use flowpin_counters::{Loss, Losses};
@@ -260,9 +260,7 @@ impl Scratch {
         group.search_anchored(bytes, &mut |rule| add(marks, candidates, round, rule));
         if group.has_far() {
             fold_into(bytes, &mut self.folded);
-            let folded = &self.folded;
-            let text = Text { bytes, folded };
-            group.search(text, place, 0, &mut |rule, _| {
+            group.search(&self.folded, place, 0, &mut |rule, _| {
                 add(marks, candidates, round, rule);
             });
         }
@@ -290,11 +288,7 @@ impl Scratch {
         group.search_anchored(window, &mut |rule| add(marks, candidates, round, rule));
         let hits = &mut self.hits;
         fold_into(window, &mut self.folded);
-        let text = Text {
-            bytes: window,
-            folded: &self.folded,
-        };
-        group.search(text, place, fresh_from, &mut |rule, at| {
+        group.search(&self.folded, place, fresh_from, &mut |rule, at| {
             hits.add(rule, at);
             add(marks, candidates, round, rule);
         });

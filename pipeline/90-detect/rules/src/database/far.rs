@@ -9,7 +9,7 @@
 
 use super::fast::Fast;
 use super::ports::{ByPort, Sorted};
-use super::search::{Literals, Text};
+use super::search::Literals;
 use flowpin_rule::{Condition, Rule};
 
 /// Some rules' fast patterns.
@@ -77,13 +77,13 @@ impl Far {
     /// text, and where the pattern begins.
     pub(crate) fn search(
         &self,
-        text: Text<'_>,
+        folded: &[u8],
         place: Place,
         from: usize,
         hit: &mut dyn FnMut(u32, usize),
     ) {
         let small = self.small.as_ref();
-        let small = small.filter(|(most, _)| text.bytes.len() <= *most);
+        let small = small.filter(|(most, _)| folded.len() <= *most);
         let all = [
             self.always.as_ref(),
             small.map(|(_, literals)| literals),
@@ -91,7 +91,7 @@ impl Far {
             self.to_ports.of(place.ports.1),
         ];
         for literals in all.into_iter().flatten() {
-            literals.search(text, from, hit);
+            literals.search(folded, from, hit);
         }
     }
 }

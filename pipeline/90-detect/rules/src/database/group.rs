@@ -5,7 +5,6 @@ use super::anchored::Anchored;
 use super::far::{Far, Means, Place};
 use super::fast::{Fast, choose, choose_anchored, is_anchored};
 use super::ports::{ByPort, Sorted};
-use super::search::Text;
 use super::{Compiled, Kind, TRANSPORTS};
 use core::net::IpAddr;
 use flowpin_rule::{
@@ -52,12 +51,12 @@ impl Group {
     /// where the pattern begins.
     pub(crate) fn search(
         &self,
-        text: Text<'_>,
+        folded: &[u8],
         place: Place,
         from: usize,
         hit: &mut dyn FnMut(u32, usize),
     ) {
-        self.far.search(text, place, from, hit);
+        self.far.search(folded, place, from, hit);
     }
 
     /// Whether there are patterns to search for.
@@ -110,14 +109,15 @@ impl Draft {
             if means.ports && by_port.add(at, header, &()) {
                 continue;
             }
-            if header.both_ways {
+            // PERF: by its source, `$HOME_NET any -> [few addresses] any` would be compared with all
+            // that the network sends.
+            let (sends, receives) = (size(&header.source), size(&header.destination));
+            if header.both_ways || sends.min(receives) >= SELECTIVE {
                 always.push(at);
-            } else if is_selective(&header.source) {
+            } else if sends <= receives {
                 by_source.push((at, &*header.source));
-            } else if is_selective(&header.destination) {
-                by_destination.push((at, &*header.destination));
             } else {
-                always.push(at);
+                by_destination.push((at, &*header.destination));
             }
         }
         let numbers = |some: Vec<(u32, ())>| Some(some.into_iter().map(|one| one.0).collect());
@@ -134,11 +134,13 @@ impl Draft {
     }
 }
 
-/// Whether few addresses are in a set: not half of all.
-fn is_selective(set: &AddressSet) -> bool {
-    let ranges = set.ranges();
-    !set.is_any() && ranges.fold(0, |sum, (low, high)| sum + (high - low) / 2) < u128::MAX >> 8
+/// How many addresses are in a set, roughly: half as many.
+fn size(set: &AddressSet) -> u128 {
+    set.ranges().map(|(low, high)| (high - low) / 2).sum()
 }
+
+/// A set with fewer addresses tells rules apart: it is not all, nor nearly all.
+const SELECTIVE: u128 = u128::MAX >> 8;
 
 /// Whether what is asked of a buffer can have the fast pattern of a rule of this kind.
 pub(crate) fn is_searched(inspection: &Inspection, kind: Kind) -> bool {

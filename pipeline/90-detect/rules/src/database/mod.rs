@@ -23,7 +23,7 @@ pub use events::Odd;
 pub(crate) use far::Place;
 pub(crate) use group::{Group, is_body};
 pub(crate) use kind::Kind;
-pub(crate) use search::{Text, fold_into};
+pub(crate) use search::fold_into;
 
 use crate::evaluate::transform::CompiledTransform;
 use crate::evaluate::{CompiledTerm, compile};

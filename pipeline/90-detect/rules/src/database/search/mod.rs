@@ -11,8 +11,7 @@
 //! multi-pattern searching", 1994, skip by the same reason). A pattern of less than seven bytes
 //! would cost a look at all places, so these have a search of their own (Teddy, of the Hyperscan
 //! paper by Wang et al., NSDI 2019, as aho-corasick has it). Letters count in either case: the text
-//! is *folded* first, capital letters to small ones, with some other bytes that the check tells
-//! apart.
+//! is *folded* first, capital letters to small ones.
 
 mod grams;
 mod pairs;
@@ -81,20 +80,17 @@ impl Literals {
         })
     }
 
-    /// Calls `hit` with each rule whose pattern ends behind `from` in the text, and where the
-    /// pattern begins; maybe more than once.
-    pub(crate) fn search(&self, text: Text<'_>, from: usize, hit: &mut dyn FnMut(u32, usize)) {
+    /// Calls `hit` with each rule whose pattern ends behind `from` in the [folded](fold_into) text,
+    /// and where the pattern begins; maybe more than once.
+    pub(crate) fn search(&self, folded: &[u8], from: usize, hit: &mut dyn FnMut(u32, usize)) {
         let begin = from.saturating_sub(self.len_max - 1);
-        let bytes = text.bytes.get(begin..).unwrap_or_default();
-        let folded = text.folded.get(begin..).unwrap_or_default();
+        let folded = folded.get(begin..).unwrap_or_default();
         let mut check = |number: u32, at: usize| {
             let Some(literal) = self.patterns.get(number as usize) else {
                 return;
             };
             let end = at + literal.bytes.len();
-            let stands = bytes
-                .get(at..end)
-                .is_some_and(|there| there.eq_ignore_ascii_case(&literal.bytes));
+            let stands = folded.get(at..end) == Some(&literal.bytes);
             if stands && begin + end > from {
                 literal.rules.iter().for_each(|&rule| hit(rule, begin + at));
             }
@@ -117,21 +113,14 @@ impl Literals {
     }
 }
 
-/// What is searched: as it is, and [folded](fold_into).
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Text<'a> {
-    pub(crate) bytes: &'a [u8],
-    pub(crate) folded: &'a [u8],
-}
-
 /// Folds a text.
 pub(crate) fn fold_into(bytes: &[u8], folded: &mut Vec<u8>) {
     folded.clear();
-    folded.extend(bytes.iter().map(|byte| byte | CASE));
+    // PERF: a bit set in every byte would be cheaper, but zeros would look like blanks, and both
+    // come in long runs.
+    folded.extend(bytes.iter().map(u8::to_ascii_lowercase));
 }
 
-/// The bit that tells small letters from capital ones.
-const CASE: u8 = 0x20;
 /// From here on a pattern has four grams.
 const LONG: usize = 7;
 /// In shorter texts vectors gain nothing.
@@ -139,7 +128,7 @@ const VECTORS_MIN: usize = 64;
 
 #[cfg(test)]
 mod tests {
-    use super::{Fast, Literals, Text, fold_into};
+    use super::{Fast, Literals, fold_into};
     use proptest::prelude::*;
     use proptest::test_runner::TestCaseError;
     use std::collections::BTreeSet;
@@ -187,13 +176,8 @@ mod tests {
         let mut found = BTreeSet::new();
         let mut folded = Vec::new();
         fold_into(text.as_bytes(), &mut folded);
-        let bytes = text.as_bytes();
         if let Some(literals) = Literals::new(&fast) {
-            let text = Text {
-                bytes,
-                folded: &folded,
-            };
-            literals.search(text, from, &mut |rule, at| {
+            literals.search(&folded, from, &mut |rule, at| {
                 found.insert((rule, at));
             });
         }

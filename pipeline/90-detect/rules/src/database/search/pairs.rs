@@ -1,7 +1,5 @@
 //! Patterns by their first two bytes.
 
-use super::CASE;
-
 /// Patterns by their first two bytes.
 #[derive(Debug)]
 pub(super) struct Pairs {
@@ -16,7 +14,7 @@ impl Pairs {
         let mut entries = Vec::new();
         for &(pattern, bytes) in patterns {
             let two = bytes.first_chunk();
-            entries.extend(two.map(|&two| (pair(u16::from_le_bytes(two)), pattern)));
+            entries.extend(two.map(|&two| (u16::from_le_bytes(two), pattern)));
         }
         entries.sort_unstable();
         let mut seen = Box::new([0; PAIR_WORDS]);
@@ -68,10 +66,6 @@ impl Pairs {
             check(pattern, at);
         }
     }
-}
-
-const fn pair(two: u16) -> u16 {
-    two | u16::from_le_bytes([CASE; 2])
 }
 
 const PAIR_WORDS: usize = 1 << 10;

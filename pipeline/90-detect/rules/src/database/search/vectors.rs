@@ -1,7 +1,6 @@
 //! Few patterns, found by comparing many places at once.
 
-use super::CASE;
-use super::grams::{GRAM, rarest};
+use super::grams::{GRAM, Rarity};
 use aho_corasick::Span;
 use aho_corasick::packed::{Config, Searcher};
 
@@ -32,17 +31,17 @@ impl Vectors {
         let some = longer.chunks(SEARCHER_MAX).chain([tiny]);
         for some in some.filter(|some| !some.is_empty()) {
             let mut builder = Config::new().builder();
+            let rarity = Rarity::of(some.iter().map(|one| one.1));
             for &(pattern, bytes) in some {
                 let range = match bytes.len() {
                     0..GRAM => 0..bytes.len(),
                     _ => {
-                        let begin = rarest(bytes, 1).start;
+                        let begin = rarity.rarest(bytes, 1).start;
                         begin..begin + GRAM
                     }
                 };
                 let offset = range.start;
-                let needle = bytes.get(range)?.iter().map(|byte| byte | CASE);
-                let needle: Vec<u8> = needle.collect();
+                let needle = bytes.get(range)?;
                 let two = u16::from_le_bytes(*needle.first_chunk()?);
                 builder.add(needle);
                 needles.push(Needle {
