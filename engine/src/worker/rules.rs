@@ -165,8 +165,13 @@ impl Rules {
     }
 
     /// What the parser has said.
-    pub(super) fn messages(&mut self, handle: u32, ends: &Ends, tap: &Tap) {
-        self.detector.messages(handle, ends, tap, &mut self.found);
+    pub(super) fn messages(
+        &mut self,
+        handle: u32,
+        ends: &Ends,
+        said: (&Tap, Option<(bool, &[u8])>),
+    ) {
+        self.detector.messages(handle, ends, said, &mut self.found);
     }
 
     /// The connection has ended.
@@ -216,6 +221,7 @@ impl Rules {
                 in_tools: app.map_or(ToolNames::NONE, |app| app.in_tools),
                 transaction: one.transaction.unwrap_or(NO_TRANSACTION),
                 packet_number: (!cause.is_end).then_some(cause.number),
+                shown_client: None,
             };
             let alert = Alert {
                 rule: one.rule + first,

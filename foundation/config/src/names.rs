@@ -2,7 +2,7 @@
 
 use crate::{
     Checksums, Cut, Format, FragmentOverlap, FullRing, ParquetTime, PipelineShape, SegmentOverlap,
-    System, Timeouts,
+    System, Timeouts, Xff, XffHop,
 };
 use core::fmt;
 use core::str::FromStr;
@@ -115,6 +115,36 @@ impl Named for ParquetTime {
     const ALL: &'static [(Self, &'static str, &'static str)] = &[
         (Self::Micros, "us", "microseconds"),
         (Self::Nanos, "ns", "nanoseconds"),
+    ];
+}
+
+impl Named for Xff {
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (
+            Self::ExtraData,
+            "extra-data",
+            "stands in `xff`, beside the connection's addresses",
+        ),
+        (
+            Self::Overwrite,
+            "overwrite",
+            "stands in place of the connection's client",
+        ),
+    ];
+}
+
+impl Named for XffHop {
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (
+            Self::First,
+            "first",
+            "the first: captured before a proxy of the clients",
+        ),
+        (
+            Self::Last,
+            "last",
+            "the last: captured behind a proxy of the servers, which names it",
+        ),
     ];
 }
 

@@ -3,7 +3,7 @@
 use crate::{
     Address, ByteSize, Checksums, CpuList, Cut, Format, FragmentOverlap, FullRing, Interface,
     Named, NetworkText, ParquetTime, PeerAddress, PipelineShape, RecordIf, SegmentOverlap, Span,
-    System, TimeText, Timeouts,
+    System, TimeText, Timeouts, Xff, XffHop,
 };
 use core::fmt::{self, Display};
 use core::marker::PhantomData;
@@ -108,4 +108,6 @@ by_name! {
     FullRing, "\"wait\" or \"drop\"";
     ParquetTime, "\"us\" or \"ns\"";
     Timeouts, "\"zeek\", \"suricata\" or \"none\"";
+    Xff, "\"extra-data\" or \"overwrite\"";
+    XffHop, "\"first\" or \"last\"";
 }

@@ -50,9 +50,11 @@ shown! {
     Connections "Connections" ["checksums", "timeouts", "id-seed", "memory"];
     Stages "Analysis" ["streams", "identify", "patterns", "parse", "all-fields", "ja3", "roots",
         "extract", "hash", "grammar", "fix-dictionary", "scans", "rules", "var", "indicators",
-        "strict-rules",
-        "alert-payload", "alert-packet"];
+        "strict-rules", "suricata-yaml", "reputation-categories", "reputation",
+        "alert-payload", "alert-packet", "alert-xff", "alert-xff-hop"];
     Patterns "Analysis" ["patterns"];
+    Rules "Rules" ["rules", "var", "indicators", "suricata-yaml", "reputation-categories",
+        "reputation"];
     Records "Records" ["interim", "community-id", "community-seed", "host-pairs", "netflow",
         "stats", "stats-every", "csv-safe", "parquet-time"];
     Texts "Records" ["interim", "community-id", "community-seed", "csv-safe"];
