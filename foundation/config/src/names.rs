@@ -1,8 +1,8 @@
 //! The words for choices: the same in the file, on the command line and in what is printed.
 
 use crate::{
-    Checksums, Cut, Format, FragmentOverlap, FullRing, ParquetTime, PipelineShape, SegmentOverlap,
-    System, Timeouts,
+    CaptureMethod, Checksums, Cut, Format, FragmentOverlap, FullRing, ParquetTime, PipelineShape,
+    SegmentOverlap, System, Timeouts,
 };
 use core::fmt;
 use core::str::FromStr;
@@ -115,6 +115,21 @@ impl Named for ParquetTime {
     const ALL: &'static [(Self, &'static str, &'static str)] = &[
         (Self::Micros, "us", "microseconds"),
         (Self::Nanos, "ns", "nanoseconds"),
+    ];
+}
+
+impl Named for CaptureMethod {
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (
+            Self::AfPacket,
+            "af-packet",
+            "copies of what the interface receives and sends",
+        ),
+        (
+            Self::AfXdp,
+            "af-xdp",
+            "what it receives, a socket for each queue; the host no longer gets it",
+        ),
     ];
 }
 
