@@ -261,6 +261,8 @@ fn run_into(
 ) -> Result<RunReport, RunError> {
     let started = Instant::now();
     let cpu_before = flowpin_cpu::process_cpu_time().total();
+    let may_take_rules = reload::open_to_rules(plan, control);
+    let plan = may_take_rules.as_ref().unwrap_or(plan);
     check_cpus(plan)?;
     let secret = plan.dispatch_seed.unwrap_or_else(random);
     destination.check_folders(plan)?;

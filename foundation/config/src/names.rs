@@ -1,8 +1,8 @@
 //! The words for choices: the same in the file, on the command line and in what is printed.
 
 use crate::{
-    Checksums, Cut, Format, FragmentOverlap, FullRing, ParquetTime, PipelineShape, SegmentOverlap,
-    System, Timeouts, Xff, XffHop,
+    CaptureMethod, Checksums, Cut, Format, FragmentOverlap, FullRing, ParquetTime, PipelineShape,
+    SegmentOverlap, System, Timeouts, Xff, XffHop,
 };
 use core::fmt;
 use core::str::FromStr;
@@ -144,6 +144,21 @@ impl Named for XffHop {
             Self::Last,
             "last",
             "the last: captured behind a proxy of the servers, which names it",
+        ),
+    ];
+}
+
+impl Named for CaptureMethod {
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (
+            Self::AfPacket,
+            "af-packet",
+            "copies of what the interface receives and sends",
+        ),
+        (
+            Self::AfXdp,
+            "af-xdp",
+            "what it receives, a socket for each queue; the host no longer gets it",
         ),
     ];
 }

@@ -39,9 +39,9 @@ macro_rules! shown {
 shown! {
     Input "Input" ["read", "filter", "filter-file", "count", "since", "until",
         "accept-damage"];
-    Live "Live capture" ["interface", "write", "write-rotate", "write-keep", "record-if",
-        "record-before", "snaplen", "promiscuous", "ring", "latency", "shed",
-        "user", "metrics", "confine"];
+    Live "Live capture" ["interface", "capture", "write", "write-rotate", "write-keep",
+        "write-total", "record-if", "record-before", "snaplen", "promiscuous", "ring", "rings",
+        "latency", "shed", "user", "metrics", "confine"];
     Directory "Output" ["log-dir"];
     Output "Output" ["format", "output", "spool", "spool-size", "kafka-config",
         "rotate", "output-max",
