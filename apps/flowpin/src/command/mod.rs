@@ -16,6 +16,7 @@ mod run;
 mod slice;
 mod streams;
 mod trace;
+mod watch;
 
 pub(crate) use bench::bench;
 pub(crate) use compile::compile;
