@@ -8,8 +8,9 @@
 //! before are freed when the last one has let go of them.
 
 use flowpin_detect::Database;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 /// The rules of a run, where all who have them look for others.
 #[derive(Clone, Debug)]
@@ -24,6 +25,8 @@ struct Shared {
     watches: AtomicU32,
     /// How many have those that are there now.
     taken: AtomicU32,
+    /// Nanoseconds that one of them took for it at most.
+    pause: AtomicU64,
 }
 
 impl Exchange {
@@ -34,6 +37,7 @@ impl Exchange {
             times: AtomicU32::new(0),
             watches: AtomicU32::new(0),
             taken: AtomicU32::new(0),
+            pause: AtomicU64::new(0),
         }))
     }
 
@@ -52,6 +56,7 @@ impl Exchange {
             .unwrap_or_else(PoisonError::into_inner);
         *current = database;
         shared.taken.store(0, Ordering::Relaxed);
+        shared.pause.store(0, Ordering::Relaxed);
         // Within the lock: who sees that there are others takes these, and counts as having them.
         shared.times.fetch_add(1, Ordering::Release);
     }
@@ -59,8 +64,12 @@ impl Exchange {
     /// Whether all who look have the rules that are there now.
     pub(crate) fn is_taken(&self) -> bool {
         let shared = &*self.0;
-        // Relaxed: numbers that guard nothing else.
-        shared.taken.load(Ordering::Relaxed) >= shared.watches.load(Ordering::Relaxed)
+        shared.taken.load(Ordering::Acquire) >= shared.watches.load(Ordering::Relaxed)
+    }
+
+    /// How long one of those who took the rules that are there now was kept from its packets.
+    pub(crate) fn pause(&self) -> Duration {
+        Duration::from_nanos(self.0.pause.load(Ordering::Relaxed))
     }
 
     /// Somebody who has the first rules, and looks for others.
@@ -82,21 +91,39 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// The rules that have replaced those at hand, if any have.
+    /// Whether others have replaced those at hand.
     // PERF: once a piece.
     #[inline]
+    pub(crate) fn has_next(&self) -> bool {
+        self.exchange.0.times.load(Ordering::Relaxed) != self.seen
+    }
+
+    /// The rules that have replaced those at hand, if any have.
+    #[inline]
     pub(crate) fn next(&mut self) -> Option<Arc<Database>> {
-        let shared = &*self.exchange.0;
-        if shared.times.load(Ordering::Relaxed) == self.seen {
+        if !self.has_next() {
             return None;
         }
+        let shared = &*self.exchange.0;
         let current = shared
             .current
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         self.seen = shared.times.load(Ordering::Acquire);
-        shared.taken.fetch_add(1, Ordering::Relaxed);
         Some(Arc::clone(&current))
+    }
+
+    /// The rules that replace those at hand are in their place, after so long.
+    pub(crate) fn took(&self, pause: Duration) {
+        let nanos = u64::try_from(pause.as_nanos()).unwrap_or(u64::MAX);
+        let shared = &*self.exchange.0;
+        if shared.times.load(Ordering::Relaxed) != self.seen {
+            // Others are there already, which are counted when they are taken.
+            return;
+        }
+        shared.pause.fetch_max(nanos, Ordering::Relaxed);
+        // Release: who sees that all have them sees how long that took.
+        shared.taken.fetch_add(1, Ordering::Release);
     }
 }
 
@@ -105,6 +132,7 @@ mod tests {
     use super::Exchange;
     use flowpin_detect::Database;
     use std::sync::Arc;
+    use std::time::Duration;
 
     /// Each takes what replaces its rules once; what was replaced meanwhile is skipped.
     #[test]
@@ -120,7 +148,12 @@ mod tests {
         for watch in &mut watches {
             assert!(watch.next().is_some_and(|one| Arc::ptr_eq(&one, &last)));
             assert!(watch.next().is_none());
+            assert!(!exchange.is_taken());
+        }
+        for (watch, millis) in watches.iter().zip([7, 3]) {
+            watch.took(Duration::from_millis(millis));
         }
         assert!(exchange.is_taken());
+        assert_eq!(exchange.pause(), Duration::from_millis(7));
     }
 }

@@ -166,7 +166,8 @@ pub fn check(plan: &Plan) -> Result<(), RunError> {
 
 /// Writes the packets of some connections, fragments included, to a capture file.
 ///
-/// `wanted` names connections as records do; empty: all that `plan.filter` lets through.
+/// `wanted` names connections as records do; empty: all that `plan.filter` lets through, or with
+/// `plan.rules.alerted` those that rules alert of.
 ///
 /// # Errors
 /// As [`run`].

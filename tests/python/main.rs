@@ -57,26 +57,60 @@ fn the_python_package_passes_its_tests() {
     assert!(typed.success(), "the package's types contradict each other");
 }
 
-/// Spark's data frames hold the rows of `flowpin.read`: in the long form, as Spark is large.
+/// Spark's data frames hold the rows of `flowpin.read` and of the command, whatever happens to its
+/// machines, and with captures and records in S3.
 #[test]
-fn spark_has_the_rows_of_read() {
+fn spark_has_the_rows_of_one_run() {
+    let packages = [
+        "fsspec",
+        "moto[server]==5.2.5",
+        "pandas==3.1.1",
+        "pyarrow==26.0.1",
+        "pyspark==4.3.0",
+        "pytest==9.2.0",
+        "s3fs",
+    ];
+    let modules = "flask, fsspec, moto, pandas, pyarrow, pyspark, pytest, s3fs";
+    with_spark("spark", (&packages, modules), |run| {
+        run("tests/test_spark.py");
+        run("tests/test_connections.py");
+        run("tests/test_s3a.py");
+    });
+}
+
+/// Records lie in tables of Iceberg and of Delta Lake, which want an older Spark.
+#[test]
+fn lakes_have_the_rows_of_read() {
+    let packages = [
+        "pandas==2.3.3",
+        "pyarrow==26.0.1",
+        "pyspark==4.1.4",
+        "pytest==9.2.0",
+    ];
+    let modules = "pandas, pyarrow, pyspark, pytest";
+    with_spark("lakes", (&packages, modules), |run| {
+        run("tests/test_lakes.py");
+    });
+}
+
+/// Runs tests with Spark, each file in a process of its own, as a process has one JVM: in the long
+/// form, as Spark is large.
+fn with_spark(
+    folder: &str,
+    (packages, modules): (&[&str], &str),
+    tests: impl FnOnce(&dyn Fn(&str)),
+) {
     if !corpus::is_long() {
         return corpus::skip("Spark", "only in the long form (FLOWPIN_TEST_LONG=1)");
     }
     let target = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let environment = Environment {
-        folder: &target.join("spark"),
-        packages: &[
-            "pandas==3.1.1",
-            "pyarrow==26.0.1",
-            "pyspark==4.3.0",
-            "pytest==9.2.0",
-        ],
-        modules: "pandas, pyarrow, pyspark, pytest",
+        folder: &target.join(folder),
+        packages,
+        modules,
         what: "Spark",
     };
-    let java = Command::new("java").arg("-version").output();
-    if java.is_err() {
+    if Command::new("java").arg("-version").output().is_err() {
         return corpus::skip("Spark", "java is not installed");
     }
     let Some(python) = environment.python() else {
@@ -84,22 +118,17 @@ fn spark_has_the_rows_of_read() {
     };
     let packages = tempfile::tempdir_in(target).unwrap();
     lay_out(packages.path(), &native_module());
-    let tested = Command::new(&python)
-        .args([
-            "-m",
-            "pytest",
-            "-q",
-            "-p",
-            "no:cacheprovider",
-            "tests/test_spark.py",
-        ])
-        .current_dir(source())
-        .env("FLOWPIN_BIN", product::command().unwrap())
-        .env("PYTHONPATH", packages.path())
-        .env("PYTHONDONTWRITEBYTECODE", "1")
-        .status()
-        .unwrap();
-    assert!(tested.success(), "Spark's own tests failed");
+    tests(&|file| {
+        let tested = Command::new(&python)
+            .args(["-m", "pytest", "-q", "-p", "no:cacheprovider", file])
+            .current_dir(source())
+            .env("FLOWPIN_BIN", product::command().unwrap())
+            .env("PYTHONPATH", packages.path())
+            .env("PYTHONDONTWRITEBYTECODE", "1")
+            .status()
+            .unwrap();
+        assert!(tested.success(), "{file} failed with Spark");
+    });
 }
 
 fn source() -> PathBuf {

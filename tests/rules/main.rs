@@ -9,5 +9,6 @@ mod facts;
 mod hostile;
 mod order;
 mod sets;
+mod settings;
 mod shapes;
 mod talk;

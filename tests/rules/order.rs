@@ -306,9 +306,9 @@ fn heartbeats_are_searched_though_tls_has_begun() {
     assert_eq!(sids(&talk(turns, 2000, 1), rule), [1]);
 }
 
-/// Values of mails and of calls are buffers.
+/// Values of mails, of calls and of handshakes are buffers.
 #[test]
-fn mails_and_calls_have_buffers() {
+fn mails_calls_and_handshakes_have_buffers() {
     let captures = concat!(env!("CARGO_MANIFEST_DIR"), "/../testkit/captures");
     let found = |name: &str, rules: &str| {
         let folder = tempfile::tempdir().unwrap();
@@ -357,6 +357,18 @@ fn mails_and_calls_have_buffers() {
     ];
     let of_calls = found("sip.pcap", &rules("sip", &calls));
     assert_eq!(of_calls, (1..=9).collect(), "{of_calls:?}");
+    let handshakes = [
+        "ssl_state:client_hello; flow:to_server",
+        "ssl_state:server_hello|server_keyx; flow:to_client",
+        "tls_cert_notbefore:2026-11-21T21:46:05<>2026-11-22",
+        "tls_cert_notafter:2036-11-18T21:46:05",
+        "tls_cert_valid",
+        "ssl_state:!client_hello|server_hello",
+        "tls_cert_expired",
+        "tls_cert_notbefore:>2026-11-21T21:46:06",
+    ];
+    let of_handshakes = found("tls.pcap.xz", &rules("tls", &handshakes));
+    assert_eq!(of_handshakes, (1..=5).collect(), "{of_handshakes:?}");
 }
 
 /// Packets, bytes and seconds of a connection are counted up to the packet that is looked at.

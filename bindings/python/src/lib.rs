@@ -36,7 +36,7 @@ use crate::conversations::{StreamPart, Streams};
 use crate::error::{Failure, Names};
 use crate::explanations::Explanations;
 use crate::grammar::Grammar;
-use crate::parts::{Bytes, Divided, Items, PySplitter, Times};
+use crate::parts::{Bytes, Divided, Items, PySplitter, Sliced, Times};
 use crate::queue::Queues;
 use crate::report::Report;
 use crate::run::{Run, Setting};
@@ -45,7 +45,9 @@ use crate::tap::Tap;
 use crate::verdicts::{Verdict, Verdicts};
 use flowpin_config::Plan;
 use flowpin_engine::{ProgressSink, TableSchema};
+use flowpin_packet::Timestamp;
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -198,7 +200,7 @@ fn clock(
 /// # Errors
 /// The options or the source are wrong.
 #[pyfunction]
-#[pyo3(signature = (source, config, options, data, split, division))]
+#[pyo3(signature = (source, config, options, data, split, which))]
 fn deal(
     py: Python<'_>,
     source: Source,
@@ -206,29 +208,58 @@ fn deal(
     options: Given,
     data: Bytes,
     split: (u64, Vec<u64>, Option<u64>),
-    division: Divided,
+    which: (Divided, (u64, Option<u64>)),
 ) -> PyResult<Items> {
     let setting = setting(py, source, config, &options)?;
-    parts::deal(py, setting, data, split, division)
+    parts::deal(py, setting, data, split, which)
 }
 
-/// Analyses the shares of a part.
+/// Analyses the shares of a part: its number, where the whole input ends, and its slice.
 ///
 /// # Errors
 /// The options are wrong.
 #[pyfunction]
-#[pyo3(signature = (config, options, shares, division, number, whole))]
+#[pyo3(signature = (config, options, shares, division, part))]
 fn part(
     py: Python<'_>,
     config: Option<PathBuf>,
     options: Given,
     shares: Py<PyAny>,
     division: Divided,
-    number: u16,
-    whole: (u64, u64),
+    part: (u16, (u64, u64), Sliced),
 ) -> PyResult<Items> {
     let setting = setting(py, Source::default(), config, &options)?;
-    parts::part(py, setting, shares, division, number, whole)
+    parts::part(py, setting, shares, division, part)
+}
+
+/// Finds in the shares of a part what the next slice needs: `border` is the slice's end, and what
+/// is open there.
+///
+/// # Errors
+/// The options are wrong.
+#[pyfunction]
+#[pyo3(signature = (config, options, shares, border))]
+fn carry(
+    py: Python<'_>,
+    config: Option<PathBuf>,
+    options: Given,
+    shares: Py<PyAny>,
+    border: (u64, PyBackedBytes),
+) -> PyResult<Items> {
+    let setting = setting(py, Source::default(), config, &options)?;
+    parts::carry(py, setting, shares, border)
+}
+
+/// The last moment up to this one at which a slice may begin.
+#[pyfunction]
+const fn slice_border(time_ns: u64) -> u64 {
+    flowpin_engine::parts::Slice::border(Timestamp(time_ns)).0
+}
+
+/// The names of the losses from limits that connections share.
+#[pyfunction]
+fn losses_shared(in_slices: bool) -> Vec<&'static str> {
+    parts::losses_shared(in_slices)
 }
 
 /// Decides what no part can decide.
@@ -334,7 +365,10 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(clock, module)?)?;
     module.add_function(wrap_pyfunction!(deal, module)?)?;
     module.add_function(wrap_pyfunction!(part, module)?)?;
+    module.add_function(wrap_pyfunction!(carry, module)?)?;
     module.add_function(wrap_pyfunction!(join, module)?)?;
+    module.add_function(wrap_pyfunction!(slice_border, module)?)?;
+    module.add_function(wrap_pyfunction!(losses_shared, module)?)?;
     module.add_function(wrap_pyfunction!(options_known, module)?)?;
     module.add_function(wrap_pyfunction!(records_known, module)?)?;
     module.add_function(wrap_pyfunction!(stream::drain, module)?)?;

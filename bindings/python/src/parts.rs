@@ -1,20 +1,24 @@
 //! One run on many machines, for `flowpin.spark`: splits, shares and parts as plain values, which
 //! travel between processes.
 
-use crate::error::Failure;
+use crate::error::{Failure, Names};
 use crate::feed::{Feed, Giver};
 use crate::report::Report;
 use crate::run::Setting;
 use arrow_array::RecordBatch;
 use arrow_ipc::writer::StreamWriter;
 use flowpin_config::Plan;
-use flowpin_engine::parts::{self, Deal, Division, Note, Part, PartNote, Share, Whole};
-use flowpin_engine::{BatchSink, Clock, Control, Splitter, TimesSeen};
+use flowpin_counters::Loss;
+use flowpin_engine::parts::{
+    self, Deal, Division, Note, OpenConnection, Part, PartNote, Share, Slice, Whole,
+};
+use flowpin_engine::{BatchSink, Clock, Control, ProgressSink, RunError, Splitter, TimesSeen};
 use flowpin_packet::Timestamp;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 use std::net::IpAddr;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What cuts one capture into splits.
@@ -153,10 +157,36 @@ fn division((parts, hosts): Divided) -> Division {
     Division { parts, hosts }
 }
 
-/// Items that travel: of a kind, with a number, and bytes.
+/// From where to where a slice goes, and what is open where it begins.
+pub(crate) type Sliced = (u64, Option<u64>, PyBackedBytes);
+
+fn slice(py: Python<'_>, (from, until, open): &Sliced) -> PyResult<Slice> {
+    Ok(Slice {
+        from: Timestamp(*from),
+        until: until.map(Timestamp),
+        open: open_of(py, open)?,
+    })
+}
+
+fn open_of(py: Python<'_>, bytes: &[u8]) -> PyResult<Vec<OpenConnection>> {
+    let open = OpenConnection::of_bytes(bytes);
+    open.ok_or_else(|| Failure::defect("what is open").raise(py))
+}
+
+/// The names of the losses from limits that connections share.
+pub(crate) fn losses_shared(in_slices: bool) -> Vec<&'static str> {
+    let all = Loss::ALL.iter().copied();
+    let shared = all.filter(|&loss| parts::is_shared(loss, in_slices));
+    shared.map(Loss::name).collect()
+}
+
+/// An item that travels: of a kind, with a number, and bytes.
+type Item = (String, u64, Vec<u8>);
+
+/// Items that travel.
 #[pyclass(frozen, module = "flowpin._native")]
 pub(crate) struct Items {
-    feed: Feed<(String, u64, Vec<u8>)>,
+    feed: Feed<Item>,
     /// What the caller's iterator has raised.
     raised: Raised,
 }
@@ -187,18 +217,73 @@ impl Items {
     }
 }
 
-/// Deals the packets of a split out: shares, each with its part as its kind.
+impl Items {
+    /// Starts `work`, which asks an iterator of Python's for what it needs: `item` reads that. What
+    /// the iterator raises ends the run, and is raised again by who reads the items.
+    fn start<T: 'static>(
+        py: Python<'_>,
+        setting: Setting,
+        iterator: Py<PyAny>,
+        item: fn(&Bound<'_, PyAny>) -> PyResult<T>,
+        work: impl FnOnce(Asked<T>, &mut Step<'_>) -> Result<Report, RunError> + Send + 'static,
+    ) -> PyResult<Self> {
+        let raised = Raised::default();
+        let seen = Arc::clone(&raised);
+        let feed = Feed::start(py, setting, move |plan, giver, control, progress, names| {
+            let stop = Arc::clone(&control.stop);
+            let asked = Box::new(move || {
+                let next = Python::attach(|py| {
+                    let next = iterator.bind(py).try_iter()?.next().transpose()?;
+                    next.map(|one| item(&one)).transpose()
+                });
+                next.unwrap_or_else(|error| {
+                    *seen.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                    stop.store(true, Ordering::Relaxed);
+                    None
+                })
+            });
+            let mut step = Step {
+                plan,
+                giver,
+                control,
+                progress,
+                names,
+            };
+            work(asked, &mut step)
+        })?;
+        Ok(Self { feed, raised })
+    }
+}
+
+/// Gives the next one; none at the end.
+type Asked<T> = Box<dyn FnMut() -> Option<T> + Send>;
+
+/// What a step of a divided run works with.
+struct Step<'a> {
+    plan: &'a Plan,
+    giver: &'a mut Giver<Item>,
+    control: &'a Control,
+    progress: &'a dyn ProgressSink,
+    names: &'a Names,
+}
+
+/// Deals the packets of a split out that lie in a slice: shares, each with its part as its kind.
 pub(crate) fn deal(
     py: Python<'_>,
     setting: Setting,
     data: Bytes,
     (packets_before, clock, next): (u64, Vec<u64>, Option<u64>),
-    divided: Divided,
+    (divided, (from, until)): (Divided, (u64, Option<u64>)),
 ) -> PyResult<Items> {
     let split = Deal {
         packets_before,
         clock: of_words(py, &clock)?,
         next: next.map(Timestamp),
+    };
+    let slice = Slice {
+        from: Timestamp(from),
+        until: until.map(Timestamp),
+        open: Vec::new(),
     };
     let data = owned(data);
     let feed = Feed::start(py, setting, move |plan, giver, control, progress, _| {
@@ -207,25 +292,25 @@ pub(crate) fn deal(
             let len = share.bytes.len();
             giver.give((share.part.to_string(), share.number, share.bytes), len)
         };
-        parts::deal(plan, data, &split, &division(divided), control, &mut give)?;
+        let which = (&division(divided), &slice);
+        parts::deal(plan, data, &split, which, control, &mut give)?;
         Ok(Report::default())
     })?;
     let raised = Raised::default();
     Ok(Items { feed, raised })
 }
 
-/// Runs a part: its records' batches by the names of their tables, notes as `.scans` and `.hosts`.
+/// Runs a part: its records' batches by the names of their tables, notes as `.scans` and `.hosts`,
+/// and in the end what is open behind its slice as `.open`.
 pub(crate) fn part(
     py: Python<'_>,
     setting: Setting,
     shares: Py<PyAny>,
     divided: Divided,
-    number: u16,
-    (packets, end): (u64, u64),
+    (number, (packets, end), sliced): (u16, (u64, u64), Sliced),
 ) -> PyResult<Items> {
-    let raised = Raised::default();
-    let seen = Arc::clone(&raised);
-    let feed = Feed::start(py, setting, move |plan, giver, control, progress, names| {
+    let slice = slice(py, &sliced)?;
+    Items::start(py, setting, shares, share_of, move |shares, step| {
         let division = division(divided);
         let part = Part {
             division: &division,
@@ -234,17 +319,9 @@ pub(crate) fn part(
                 packets,
                 end: Timestamp(end),
             },
+            slice: &slice,
         };
-        let stop = Arc::clone(&control.stop);
-        let shares = Box::new(move || {
-            let next = Python::attach(|py| share_of(py, &shares));
-            next.unwrap_or_else(|error| {
-                *seen.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-                stop.store(true, std::sync::atomic::Ordering::Relaxed);
-                None
-            })
-        });
-        let mut notes = giver.another();
+        let mut notes = step.giver.another();
         let note = Box::new(move |note: PartNote| {
             let (kind, number, bytes) = match note {
                 PartNote::Scans(note) => (".scans", note.upto, note.bytes),
@@ -254,11 +331,37 @@ pub(crate) fn part(
             // Who wants no more has closed the feed: then the records end the run.
             let _closed = notes.give((kind.to_owned(), number, bytes), len);
         });
-        let sink = Tables::boxed(plan, giver.another());
-        let report = parts::run_part(plan, part, shares, sink, note, control, progress)?;
-        Ok(Report::of(&report, names))
-    })?;
-    Ok(Items { feed, raised })
+        let sink = Tables::boxed(step.plan, step.giver.another());
+        let (plan, control) = (step.plan, step.control);
+        let done = parts::run_part(plan, part, shares, sink, note, control, step.progress)?;
+        if slice.until.is_some() {
+            let open = OpenConnection::to_bytes(&done.open);
+            let len = open.len();
+            step.giver.give((".open".to_owned(), 0, open), len)?;
+        }
+        Ok(Report::of(&done.report, step.names))
+    })
+}
+
+/// Finds what a part hands on to the next slice: shares, each as `.carried`.
+pub(crate) fn carry(
+    py: Python<'_>,
+    setting: Setting,
+    shares: Py<PyAny>,
+    (until, open): (u64, PyBackedBytes),
+) -> PyResult<Items> {
+    let open = open_of(py, &open)?;
+    Items::start(py, setting, shares, share_of, move |shares, step| {
+        step.progress.started();
+        let giver = &mut *step.giver;
+        let mut give = |number, share: Vec<u8>| {
+            let len = share.len();
+            giver.give((".carried".to_owned(), number, share), len)
+        };
+        let border = (Timestamp(until), open.as_slice());
+        parts::carry(step.plan, shares, border, step.control, &mut give)?;
+        Ok(Report::default())
+    })
 }
 
 /// Decides what parts have noted: `notes` gives part, number and bytes.
@@ -269,57 +372,37 @@ pub(crate) fn join(
     parts: u16,
     (packets, end): (u64, u64),
 ) -> PyResult<Items> {
-    let raised = Raised::default();
-    let seen = Arc::clone(&raised);
-    let feed = Feed::start(py, setting, move |plan, giver, control, progress, _| {
-        progress.started();
+    Items::start(py, setting, notes, note_of, move |mut notes, step| {
+        step.progress.started();
         let whole = Whole {
             packets,
             end: Timestamp(end),
         };
-        let mut next = || {
-            let next = Python::attach(|py| note_of(py, &notes));
-            Ok(next.unwrap_or_else(|error| {
-                *seen.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-                None
-            }))
-        };
-        let sink = Tables::boxed(plan, giver.another());
-        let losses = parts::join(plan, parts, whole, &mut next, sink, control)?;
+        let mut next = || Ok(notes());
+        let sink = Tables::boxed(step.plan, step.giver.another());
+        let losses = parts::join(step.plan, parts, whole, &mut next, sink, step.control)?;
         Ok(Report::default().with_losses(&losses))
-    })?;
-    Ok(Items { feed, raised })
+    })
 }
 
-/// The next item of a Python iterator; none at its end.
-fn next_of<'py>(py: Python<'py>, iterator: &Py<PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
-    iterator.bind(py).try_iter()?.next().transpose()
+fn share_of(share: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
+    Ok(share.extract::<PyBackedBytes>()?.to_vec())
 }
 
-fn share_of(py: Python<'_>, shares: &Py<PyAny>) -> PyResult<Option<Vec<u8>>> {
-    let Some(share) = next_of(py, shares)? else {
-        return Ok(None);
-    };
-    Ok(Some(share.extract::<PyBackedBytes>()?.to_vec()))
-}
-
-fn note_of(py: Python<'_>, notes: &Py<PyAny>) -> PyResult<Option<(u16, Note)>> {
-    let Some(note) = next_of(py, notes)? else {
-        return Ok(None);
-    };
+fn note_of(note: &Bound<'_, PyAny>) -> PyResult<(u16, Note)> {
     let (part, upto, bytes) = note.extract::<(u16, u64, PyBackedBytes)>()?;
     let bytes = bytes.to_vec();
-    Ok(Some((part, Note { upto, bytes })))
+    Ok((part, Note { upto, bytes }))
 }
 
 /// Record batches as bytes.
 struct Tables {
     names: Vec<(usize, String)>,
-    giver: Giver<(String, u64, Vec<u8>)>,
+    giver: Giver<Item>,
 }
 
 impl Tables {
-    fn boxed(plan: &Plan, giver: Giver<(String, u64, Vec<u8>)>) -> Box<dyn BatchSink> {
+    fn boxed(plan: &Plan, giver: Giver<Item>) -> Box<dyn BatchSink> {
         let tables = flowpin_engine::tables(plan).into_iter();
         let names = tables.map(|table| (table.number, table.name)).collect();
         Box::new(Self { names, giver })

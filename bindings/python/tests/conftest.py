@@ -36,6 +36,12 @@ def run(command: str, tmp_path: pathlib.Path):
     return run
 
 
+def sorted_rows(table) -> list[str]:
+    """In the order of values: that of tasks is Spark's."""
+    names = sorted(table.column_names)
+    return sorted(str([row[name] for name in names]) for row in table.to_pylist())
+
+
 def dns_queries(count: int, seconds_between: float = 1.0) -> Iterator[tuple[int, bytes]]:
     """Queries on connections of their own: each is a `conn` and a `dns` record. So far apart that
     few are open at a time."""

@@ -2,6 +2,10 @@
 struct flowpin_core *flowpin_self(void);
 int flowpin_once(void);
 int flowpin_core_number(void);
+/* What this thread opens next is a file of its core's own, with the core's number in its name. */
+void flowpin_each_core(void);
+/* Memory for so many records of this size, in the core's pool. */
+void flowpin_reserve(unsigned long size, unsigned long count);
 
 /* Whether this thread belongs to a stage; all stages are one if the program is not divided. */
 int flowpin_in_stage(int stage);

@@ -99,6 +99,8 @@ void flowpin_show_output(struct flowpin_worker *worker);
 FILE *flowpin_stdout(void);
 void flowpin_show_said(struct flowpin_worker *worker);
 FILE *flowpin_fopen(const char *path, const char *mode);
+/* The path that is opened, which a core's own file has its number behind; null with errno. */
+const char *flowpin_own_path(const char *path, char *room, size_t size);
 int flowpin_fclose(FILE *file);
 void flowpin_note_descriptors(struct flowpin_worker *worker);
 enum flowpin_mark { FLOWPIN_AT_PACKETS, FLOWPIN_AT_END, FLOWPIN_AT_ONCE };

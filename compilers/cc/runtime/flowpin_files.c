@@ -5,12 +5,13 @@
  * written, and keeps it open: a name that is changed, or a folder or user that is left, does no
  * harm.
  * What is opened while packets come, under a name that no output has, belongs to one connection, so
- * to one core, and is opened as it is. */
+ * to one core, and is opened as it is. So is what each core is to keep (`percore`), with its number. */
 #define _GNU_SOURCE
 #include "flowpin_core.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <string.h>
 #include <unistd.h>
@@ -70,6 +71,19 @@ static int open_output(struct flowpin_worker *worker, const char *path, int flag
   return part->handed = dup(part->descriptor);
 }
 
+static _Thread_local int is_for_each;
+
+void flowpin_each_core(void) { is_for_each = 1; }
+
+const char *flowpin_own_path(const char *path, char *room, size_t size) {
+  if (!is_for_each) return path;
+  is_for_each = 0;
+  int number = flowpin_worker ? flowpin_worker->number : 0;
+  if ((size_t)snprintf(room, size, "%s.%d", path, number) < size) return room;
+  errno = ENAMETOOLONG;
+  return 0;
+}
+
 int flowpin_open(const char *path, int flags, ...) {
   va_list list;
   va_start(list, flags);
@@ -77,7 +91,10 @@ int flowpin_open(const char *path, int flags, ...) {
   unsigned permissions = creates ? va_arg(list, unsigned) : 0;
   va_end(list);
   struct flowpin_worker *worker = flowpin_worker;
-  if (!is_output(worker, path, flags)) return open(path, flags, permissions);
+  char room[PATH_MAX];
+  const char *own = flowpin_own_path(path, room, sizeof room);
+  if (!own) return -1;
+  if (own != path || !is_output(worker, path, flags)) return open(own, flags, permissions);
   return open_output(worker, path, flags, permissions);
 }
 
@@ -105,7 +122,10 @@ FILE *flowpin_stream_of(struct flowpin_part *part, const char *mode) {
 FILE *flowpin_fopen(const char *path, const char *mode) {
   struct flowpin_worker *worker = flowpin_worker;
   int flags = flags_of(mode);
-  if (!is_output(worker, path, flags)) return fopen(path, mode);
+  char room[PATH_MAX];
+  const char *own = flowpin_own_path(path, room, sizeof room);
+  if (!own) return 0;
+  if (own != path || !is_output(worker, path, flags)) return fopen(own, mode);
   if (!is_written(flags)) {
     int number = open_to_read(flowpin_find_part(worker, path), flags);
     return number < 0 ? 0 : fdopen(number, mode);

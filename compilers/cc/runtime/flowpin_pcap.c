@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <stdlib.h>
+#include <limits.h>
 #include <string.h>
 
 /* The first core opens the capture, for all; the others know of it what a program asks first. */
@@ -318,7 +319,11 @@ pcap_dumper_t *flowpin_pcap_dump_fopen(pcap_t *capture, FILE *file) {
 
 pcap_dumper_t *flowpin_pcap_dump_open(pcap_t *capture, const char *path) {
   struct flowpin_worker *worker = flowpin_worker;
-  if (!worker) return pcap_dump_open(capture, path);
+  if (!worker) {
+    char room[PATH_MAX];
+    const char *own = flowpin_own_path(path, room, sizeof room);
+    return pcap_dump_open(capture, own ? own : "");
+  }
   FILE *file = strcmp(path, "-") ? flowpin_fopen(path, "wb") : flowpin_stdout();
   /* It fails again, and leaves its reason with the capture. */
   if (!file) return pcap_dump_open(capture, path);

@@ -17,6 +17,7 @@ void *flowpin_calloc(size_t count, size_t size);
 void *flowpin_realloc(void *memory, size_t size);
 void flowpin_free(void *memory);
 char *flowpin_strdup(const char *text);
+void flowpin_reserve(size_t size, size_t count);
 
 #define RANGE (1ul << 36)  /* reserved, not used: 64 GiB */
 #define CHUNK (1ul << 20)  /* what a core takes of it at a time */
@@ -120,6 +121,12 @@ void *flowpin_malloc(size_t size) {
   }
   mine->free[class] = block->next;
   return block;
+}
+
+void flowpin_reserve(size_t size, size_t count) {
+  struct pool *mine = size > LARGEST ? 0 : pool();
+  unsigned class = mine ? class_of(size) : 0;
+  for (void *fresh; mine && count > 0 && (fresh = cut(mine, class)); count--) put(mine, fresh);
 }
 
 void *flowpin_calloc(size_t count, size_t size) {

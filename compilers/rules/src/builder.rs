@@ -2,6 +2,7 @@
 
 use crate::option::{RuleOption, Word};
 use crate::problem::Fault;
+use crate::reputation::Reputation;
 use crate::sets::Sets;
 use flowpin_rule::{Absent, BufferId, Content, Inspection, Rule, Term, Transform};
 use std::path::{Path, PathBuf};
@@ -32,6 +33,9 @@ pub(crate) struct AllNames {
     pub(crate) bits: Names,
     pub(crate) host_bits: Names,
     pub(crate) sets: Sets,
+    pub(crate) reputation: Reputation,
+    /// Patterns or grammars of the user's may bring protocols of any name.
+    pub(crate) has_other_protocols: bool,
 }
 
 /// Where terms go: an inspection, and if decoded bytes are examined, the term that decodes them.
@@ -323,12 +327,14 @@ fn is_relative(term: &Term) -> bool {
         Term::Math(math) => math.width.relative,
         Term::IsDataAt(check) => check.relative,
         Term::Base64(decode) => decode.relative,
+        Term::Asn1(check) => check.relative,
         Term::Content(_)
         | Term::Size(_)
         | Term::Number(_)
         | Term::In(_)
         | Term::Written(..)
-        | Term::Entropy(_) => false,
+        | Term::Entropy(_)
+        | Term::Time(_) => false,
     }
 }
 

@@ -5,8 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 impl Reader {
-    /// Reads the rules of a file, of a folder's `*.rules` (with its `classification.config` and
-    /// `threshold.config`), of all files that a pattern with `*` names, or those that a
+    /// Reads the rules of a file, of a folder's `*.rules` (with its `classification.config`,
+    /// `threshold.config`, and `iprep/categories.txt` with `iprep/*.list`), of all files that a pattern with `*` names, or those that a
     /// `suricata.yaml` names.
     ///
     /// # Errors
@@ -59,7 +59,7 @@ impl Reader {
         if thresholds.is_file() {
             self.read_thresholds(&thresholds)?;
         }
-        Ok(())
+        self.read_reputation_beside(folder)
     }
 
     /// Reads a `classification.config`.

@@ -309,7 +309,7 @@ const DEPTH_MAX: u32 = 24;
 
 /// Application protocols of rules.
 #[rustfmt::skip]
-const APPS: &[&str] = &[
+pub(crate) const APPS: &[&str] = &[
     "http", "http2", "dns", "tls", "ssl", "quic", "smtp", "ftp", "ftp-data", "smb", "ssh",
     "dcerpc", "nfs", "imap", "pop3", "tftp", "sip", "rdp", "rfb", "mqtt", "krb5", "snmp", "dhcp",
     "ike", "ntp", "modbus", "dnp3", "enip", "ldap", "pgsql", "telnet", "doh2", "mdns", "websocket",

@@ -30,6 +30,7 @@ mod keyword;
 mod option;
 mod plan;
 mod problem;
+mod reputation;
 mod requires;
 mod sets;
 mod settings;
@@ -43,10 +44,13 @@ pub use variables::{DEFAULTS, Variables};
 
 use builder::AllNames;
 use compile::{Context, Outcome};
+use flowpin_config::System;
+use flowpin_packet::Network;
 use flowpin_record::SetAction;
 use flowpin_rule::{Asks, Count, Lookup, Place, Rule, RuleSet, Suppression, Term};
 use keyword::Classes;
 use problem::Fault;
+use settings::Around;
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -69,6 +73,8 @@ pub struct Reader {
     indicator_lists: u32,
     /// Variables that the command line gives: no file changes them.
     given_variables: Vec<String>,
+    /// What settings say beside rules.
+    around: Around,
 }
 
 /// What was read.
@@ -87,8 +93,10 @@ pub struct Loaded {
     pub replaced: u64,
     /// Files of rules and indicators that were read.
     pub files: Vec<PathBuf>,
-    /// Files of settings, classes, thresholds and sets that were read.
+    /// Files of settings, classes, thresholds, sets and reputation that were read.
     pub beside: Vec<PathBuf>,
+    /// Systems of hosts, as settings say.
+    pub hosts: Vec<(Network, System)>,
 }
 
 impl Default for Reader {
@@ -108,6 +116,7 @@ impl Default for Reader {
             beside: Vec::new(),
             indicator_lists: 0,
             given_variables: Vec::new(),
+            around: Around::default(),
         }
     }
 }
@@ -243,12 +252,14 @@ impl Reader {
         self.loaded.files = self.files;
         self.loaded.beside = self.beside;
         self.loaded.beside.extend(names.sets.files());
+        self.loaded.hosts = self.around.hosts;
         self.loaded.set = RuleSet {
             rules: self.rules,
             bits: names.bits.into_list(),
             host_bits: names.host_bits.into_list(),
             suppressions: self.suppressions,
             written: names.sets.into_written(),
+            forwarded: self.around.forwarded,
         };
         self.loaded
     }

@@ -2,8 +2,10 @@
 
 use crate::indicators::INDICATOR_GID;
 use crate::{DEFAULTS, Loaded, Reader};
-use flowpin_config::Plan;
-use std::path::PathBuf;
+use flowpin_config::{HostGroup, HostPolicy, Plan, RulesPlan, Xff, XffHop};
+use flowpin_packet::Network;
+use flowpin_rule::{ForwardedAs, ForwardedHop};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// Reads the rules that a plan names; none if it names none. [`put`] adds them to it.
@@ -20,13 +22,16 @@ pub fn read_for(plan: &Plan) -> Result<Option<Loaded>, String> {
                    and --parse on";
         return Err(why.to_owned());
     }
-    read(&wanted.files, &wanted.indicators, &wanted.variables).map(Some)
+    let (patterns, parse) = (&plan.identify.patterns, &plan.parse);
+    let has_others = !patterns.is_empty() || !parse.grammars.is_empty() || !parse.loaded.is_empty();
+    read_with(wanted, has_others).map(Some)
 }
 
 /// Adds rules to a plan.
 ///
 /// # Errors
-/// There are none; with `strict` also if one is refused: [`Loaded::problems`] says why.
+/// There are none; with `strict` also if one is refused: [`Loaded::problems`] says why. Settings that
+/// give a network two systems.
 pub fn put(loaded: Loaded, plan: &mut Plan) -> Result<(), String> {
     if plan.rules.strict && !loaded.problems.is_empty() {
         return Err("a rule is refused, see above".to_owned());
@@ -46,36 +51,91 @@ pub fn put(loaded: Loaded, plan: &mut Plan) -> Result<(), String> {
             _ => {}
         }
     }
+    put_hosts(&loaded, plan)?;
     let read = loaded.files.iter().chain(&loaded.beside).cloned();
     plan.live.read_again.extend(read);
     plan.rules.loaded = Some(Arc::new(loaded.set));
     Ok(())
 }
 
-/// Reads rules and lists of indicators, with these variables, each `NAME=VALUE`.
+/// Reads rules and lists of indicators, with the variables and settings that are given.
 ///
 /// # Errors
 /// A file that cannot be read, a variable that is wrong.
-pub fn read(
-    paths: &[PathBuf],
-    indicators: &[PathBuf],
-    variables: &[String],
-) -> Result<Loaded, String> {
+pub fn read(wanted: &RulesPlan) -> Result<Loaded, String> {
+    read_with(wanted, false)
+}
+
+/// `has_other_protocols`: patterns or grammars of the user's may bring protocols of any name.
+fn read_with(wanted: &RulesPlan, has_other_protocols: bool) -> Result<Loaded, String> {
     let mut reader = Reader::default();
-    for variable in variables {
+    reader.context.names.has_other_protocols = has_other_protocols;
+    for variable in &wanted.variables {
         let Some((name, value)) = variable.split_once('=') else {
             return Err(format!("{variable}: a variable is NAME=VALUE"));
         };
         reader.set_variable(name.trim(), value);
     }
     reader.check_variables()?;
-    for path in paths {
+    if let Some(path) = &wanted.suricata_yaml {
+        reader.read_settings_alone(path)?;
+    }
+    let categories = wanted.reputation_categories.as_deref();
+    reader.read_reputation(categories, &wanted.reputation)?;
+    for path in &wanted.files {
         reader.read(path)?;
     }
-    for path in indicators {
+    for path in &wanted.indicators {
         reader.read_indicators(path)?;
     }
-    Ok(reader.finish())
+    let mut loaded = reader.finish();
+    loaded.set.forwarded = forwarded(wanted, loaded.set.forwarded);
+    Ok(loaded)
+}
+
+/// What alerts do with the client that a proxy names: options count before files.
+fn forwarded(
+    wanted: &RulesPlan,
+    by_files: Option<(ForwardedAs, ForwardedHop)>,
+) -> Option<(ForwardedAs, ForwardedHop)> {
+    let shown = wanted.xff.map(|one| match one {
+        Xff::ExtraData => ForwardedAs::Extra,
+        Xff::Overwrite => ForwardedAs::Overwrite,
+    });
+    let hop = wanted.xff_hop.map(|one| match one {
+        XffHop::First => ForwardedHop::First,
+        XffHop::Last => ForwardedHop::Last,
+    });
+    let shown = shown.or(by_files.map(|one| one.0))?;
+    let hop = hop.or(by_files.map(|one| one.1));
+    Some((shown, hop.unwrap_or_default()))
+}
+
+/// Adds systems of hosts to a plan, but for networks of which it knows already.
+fn put_hosts(loaded: &Loaded, plan: &mut Plan) -> Result<(), String> {
+    let known: HashSet<Network> = plan
+        .hosts
+        .groups
+        .iter()
+        .flat_map(|group| group.networks.iter().copied())
+        .collect();
+    let mut named = HashSet::new();
+    for &(network, system) in &loaded.hosts {
+        if !named.insert(network) {
+            return Err(format!("host-os-policy names {network} twice"));
+        }
+        if known.contains(&network) {
+            continue;
+        }
+        plan.hosts.groups.push(HostGroup {
+            networks: vec![network],
+            policy: HostPolicy {
+                system: Some(system),
+                ..HostPolicy::default()
+            },
+        });
+    }
+    Ok(())
 }
 
 impl Loaded {

@@ -279,6 +279,17 @@ fn fields_of_packets_have_values_that_they_can_have() {
         "tls.random; content:\"a\"",
         "ssl_version:!tls1.2,!tls1.3",
         "tls.cert_chain_len:>2",
+        "ssl_state:client_hello|server_keyx",
+        "ssl_state:!server_hello",
+        "tls_cert_notbefore:>2026-11-28T20:30",
+        "tls_cert_notafter:2026<>2027-06",
+        "tls_cert_expired",
+        "tls_cert_valid; tls.store",
+        "asn1:oversize_length 10, relative_offset -3",
+        "asn1:bitstring_overflow,double_overflow",
+        "ssh.protoversion:2_compat; ssh.softwareversion:\"OpenSSH\"",
+        "app-layer-protocol:!postgresql",
+        "app-layer-protocol:http1,original",
     ] {
         one(&format!("alert ip any any -> any any ({good}; sid:1;)"));
     }
@@ -297,6 +308,15 @@ fn fields_of_packets_have_values_that_they_can_have() {
         ("ssl_version:tls1.4", 42),
         ("ssl_version:tls1.2,!tls1.3", 50),
         ("tls.cert_chain_len:a", 49),
+        ("ssl_state:client_hello|finished", 53),
+        ("ssl_state:", 30),
+        ("tls_cert_notbefore:>2026-13", 50),
+        ("tls_cert_notafter:2027<>2026", 48),
+        ("asn1:relative_offset 1", 35),
+        ("asn1:oversize_length", 35),
+        ("asn1:overflow", 35),
+        ("app-layer-protocol:bogus", 49),
+        ("app-layer-protocol:!unknown", 50),
     ] {
         let found = refused(&format!("alert ip any any -> any any ({bad}; sid:1;)"));
         assert_eq!(found.len(), 1, "{bad}");

@@ -3,6 +3,7 @@
 
 use super::slow_path::addresses;
 use super::{Arrival, Lane};
+use crate::parts::Carried;
 use flowpin_defrag::Inserted;
 use flowpin_dispatch::Dispatched;
 use flowpin_output::Formatter;
@@ -24,10 +25,19 @@ pub(crate) struct Gate {
     pub(crate) has_hosts: bool,
     /// It has the records of the input stage.
     pub(crate) has_records: bool,
+    /// Of a slice: what of the packets before it matters.
+    pub(crate) carried: Option<Carried>,
 }
 
 impl Gate {
     fn has(&self, meta: &PacketMeta, frame: &[u8]) -> bool {
+        if self
+            .carried
+            .as_ref()
+            .is_some_and(|carried| !carried.has(meta))
+        {
+            return false;
+        }
         if is_between(&self.hosts, meta, frame) {
             return self.has_hosts;
         }

@@ -9,7 +9,7 @@ pub use latency::RecordLatency;
 
 use crate::aggregates::{Deciders, Findings, News};
 use crate::ledger::Account;
-use crate::parts::{Note, Notes, PartNote};
+use crate::parts::{Note, Notes, PartNote, Seam};
 use crate::recall::Recall;
 use crate::report::OutputReport;
 use crate::run::busy::Busy;
@@ -18,6 +18,7 @@ use flowpin_config::Plan;
 use flowpin_counters::Losses;
 use flowpin_output::{Earlier, Merger, MessageCount, RecordBatch, Writers};
 use latency::Latency;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Records and news that a worker or the input stage hands over at a tick.
@@ -58,6 +59,8 @@ pub(crate) struct Output {
     busy: Option<Busy>,
     /// Of a part: who takes what the whole run decides.
     notes: Option<Notes>,
+    /// Of a slice: which records are its own.
+    seam: Option<Arc<Seam>>,
 }
 
 /// Readers of growing files see new records after at most this time.
@@ -95,12 +98,13 @@ impl Output {
             at_ticks: plan.output.is_one_place(),
             busy: None,
             notes: None,
+            seam: None,
         }
     }
 
     /// Makes it the output of a part. Its plan has no scans: they are decided elsewhere.
-    pub(crate) fn be_part(&mut self, notes: Notes) {
-        self.notes = Some(notes);
+    pub(crate) fn be_part(&mut self, notes: Notes, seam: Option<Arc<Seam>>) {
+        (self.notes, self.seam) = (Some(notes), seam);
     }
 
     /// Decides what a conditional recording has.
@@ -121,7 +125,14 @@ impl Output {
 
     /// Takes the delivery of one source.
     pub(crate) fn push(&mut self, source: usize, delivery: impl Into<Delivery>) {
-        let Delivery { records, mut news } = delivery.into();
+        let Delivery {
+            mut records,
+            mut news,
+        } = delivery.into();
+        if let Some(seam) = &self.seam {
+            seam.cut(&mut records);
+            news.scans = news.scans.take().map(|scans| seam.cut_scans(scans));
+        }
         if let Some(notes) = &mut self.notes {
             tell(&mut news, notes);
         }

@@ -1,14 +1,14 @@
 //! The second pass over a split: each packet goes to the part that has its connection.
 
-use super::frames::{Seen, bytes_of, each};
-use super::{Bytes, Division, source};
+use super::frames::{Seen, bytes_of, dispatcher, each};
+use super::{Bytes, Division, Slice, source};
 use crate::input::gate::{HostPair, is_between};
 use crate::input::tunnels::SWEEP_NS;
 use crate::input::{gate, is_noteworthy};
 use crate::{Control, RunError};
 use flowpin_capture::add_to_share;
-use flowpin_config::{Checksums, Plan};
-use flowpin_dispatch::{Clock, ClockWords, DispatchOptions, Dispatched, Dispatcher};
+use flowpin_config::Plan;
+use flowpin_dispatch::{Clock, ClockWords, Dispatched, Dispatcher};
 use flowpin_packet::{FrameBytes, PacketMeta, Timestamp};
 use std::collections::BTreeSet;
 
@@ -34,7 +34,7 @@ pub struct Share {
     pub bytes: Vec<u8>,
 }
 
-/// Deals the packets of a split out: `give` gets the shares.
+/// Deals those packets of a split out that lie in the slice: `give` gets the shares.
 ///
 /// # Errors
 /// As [`crate::run`], and those of `give`.
@@ -42,7 +42,7 @@ pub fn deal(
     plan: &Plan,
     bytes: Bytes,
     split: &Deal,
-    division: &Division,
+    (division, slice): (&Division, &Slice),
     control: &Control,
     give: &mut dyn FnMut(Share) -> Result<(), RunError>,
 ) -> Result<(), RunError> {
@@ -50,6 +50,9 @@ pub fn deal(
     let mut clock = Clock::of_words(plan.clock_leap_max_ns, split.clock);
     let mut dealer = Dealer::new(plan, division, give);
     each(&mut source, &mut clock, split.next, control, |seen| {
+        if !slice.has(seen.now) {
+            return Ok(());
+        }
         let number = split.packets_before + seen.number;
         dealer.deal(&Seen { number, ..*seen })
     })?;
@@ -76,17 +79,9 @@ impl<'a> Dealer<'a> {
         division: &Division,
         give: &'a mut dyn FnMut(Share) -> Result<(), RunError>,
     ) -> Self {
-        let options = DispatchOptions {
-            id_seed: plan.id_seed,
-            // No table is kept here.
-            secret: 0,
-            verify_network: plan.checksums == Checksums::All,
-            checksums: false,
-            decode: true,
-        };
         let hosts = division.hosts.iter();
         Self {
-            dispatcher: Dispatcher::new(options),
+            dispatcher: dispatcher(plan),
             slot: PacketMeta::default(),
             parts: usize::from(division.count()),
             hosts: hosts

@@ -2,7 +2,8 @@
 
 use crate::{Control, RunError};
 use flowpin_capture::Source;
-use flowpin_dispatch::Clock;
+use flowpin_config::{Checksums, Plan};
+use flowpin_dispatch::{Clock, DispatchOptions, Dispatcher};
 use flowpin_packet::{Frame, Piece, Timestamp};
 
 /// A frame of the piece, its number within the split, and stream time.
@@ -48,6 +49,18 @@ pub(super) fn each(
         control.pulse();
     }
     Ok(is_silent)
+}
+
+/// What finds the connection of a frame, as a run does.
+pub(super) fn dispatcher(plan: &Plan) -> Dispatcher {
+    Dispatcher::new(DispatchOptions {
+        id_seed: plan.id_seed,
+        // No table is kept here.
+        secret: 0,
+        verify_network: plan.checksums == Checksums::All,
+        checksums: false,
+        decode: true,
+    })
 }
 
 /// The bytes of a frame.

@@ -19,18 +19,26 @@
 //! from split to split, a worker sees all packets of its shards in order. A part gets every
 //! fragment, and reassembles as one run does, but has only datagrams of its own shards.
 //!
+//! A long input may be analysed in slices of time, each with the packets of the connections that
+//! were open when it began (`slices`).
+//!
 //! Deliberately does not move bytes between machines: that is the caller's.
 
+mod caps;
 mod deal;
 mod frames;
 mod join;
 mod part;
+mod slices;
 mod survey;
 
+pub use caps::is_shared;
 pub use deal::{Deal, Share, deal};
 pub use join::{Note, join};
 pub(crate) use part::Notes;
-pub use part::{Part, PartNote, Whole, run_part};
+pub use part::{Part, PartNote, PartReport, Whole, run_part};
+pub(crate) use slices::{Carried, Seam};
+pub use slices::{OpenConnection, Slice, carry};
 pub use survey::{Survey, survey};
 
 use crate::run::open;

@@ -1,6 +1,6 @@
 //! The run of one part.
 
-use super::Division;
+use super::{Carried, Division, Seam, Slice};
 use crate::input::gate::{Gate, in_order};
 use crate::report::{ProgressSink, RunReport};
 use crate::run::{self, Given};
@@ -10,6 +10,7 @@ use flowpin_config::{PipelineShape, Plan};
 use flowpin_output::BatchSink;
 use flowpin_packet::{SHARD_COUNT, Timestamp};
 use std::net::IpAddr;
+use std::sync::Arc;
 
 /// A part.
 #[derive(Clone, Copy, Debug)]
@@ -20,6 +21,17 @@ pub struct Part<'a> {
     pub number: u16,
     /// Where the whole input ends.
     pub whole: Whole,
+    /// Which slice of the input; the default is all of it.
+    pub slice: &'a Slice,
+}
+
+/// What a part has come to.
+#[derive(Debug)]
+pub struct PartReport {
+    /// The sums.
+    pub report: RunReport,
+    /// What is open where its slice ends.
+    pub open: Vec<super::OpenConnection>,
 }
 
 /// Where the input ends.
@@ -44,7 +56,8 @@ pub enum PartNote {
 /// Who takes a part's notes.
 pub(crate) type Notes = Box<dyn FnMut(PartNote) + Send>;
 
-/// Runs a part over its shares, which come in the order of their numbers. Its records go to `sink`,
+/// Runs a part over its shares, which come in the order of their numbers: first those that the
+/// slice before has [carried over](super::carry). Its records go to `sink`,
 /// as those of [`crate::run_batches`] do, and what it says beside them to `notes`.
 ///
 /// # Errors
@@ -57,7 +70,7 @@ pub fn run_part(
     notes: Box<dyn FnMut(PartNote) + Send>,
     control: &Control,
     progress: &dyn ProgressSink,
-) -> Result<RunReport, RunError> {
+) -> Result<PartReport, RunError> {
     let plan = Plan {
         // Who dealt has left out what is not wanted.
         filter: String::new(),
@@ -67,22 +80,35 @@ pub fn run_part(
         pipeline: PipelineShape::Single,
         ..plan.clone()
     };
-    let mut end = Some(part.whole).filter(|whole| whole.packets > 0);
+    let Part { whole, slice, .. } = part;
+    // Time-outs that fall due at the next slice's beginning are the next slice's.
+    let last = slice
+        .until
+        .map(|until| Timestamp(until.0.saturating_sub(1)));
+    let end = last.unwrap_or(whole.end);
+    let mut end = (whole.packets > 0).then(|| mark_of(whole.packets, end));
     let source = Source::told(Box::new(move || {
         let share = shares();
-        share.or_else(|| end.take().map(|whole| mark_of(whole.packets, whole.end)))
+        share.or_else(|| end.take())
     }))?;
+    let seam = (*slice != Slice::default()).then(|| Arc::new(Seam::new(slice)));
     let given = Given {
         source,
         gate: gate(part),
         notes,
+        seam: seam.clone(),
     };
-    run::run_given(&plan, given, sink, control, progress)
+    let report = run::run_given(&plan, given, sink, control, progress)?;
+    let open = seam.map(|seam| seam.take_open()).unwrap_or_default();
+    Ok(PartReport { report, open })
 }
 
 fn gate(part: Part<'_>) -> Gate {
     let Part {
-        division, number, ..
+        division,
+        number,
+        slice,
+        ..
     } = part;
     let mut shards = [false; SHARD_COUNT];
     for (shard, has) in shards.iter_mut().enumerate() {
@@ -94,5 +120,6 @@ fn gate(part: Part<'_>) -> Gate {
         hosts: hosts.map(|&(one, other)| in_order(one, other)).collect(),
         has_hosts: number == division.of_hosts(),
         has_records: number == division.of_input(),
+        carried: (slice.from.0 > 0).then(|| Carried::new(slice.from, &slice.open)),
     }
 }

@@ -18,7 +18,7 @@ use crate::input::gate::Gate;
 use crate::input::{InputStage, InputSummary};
 use crate::output::messages;
 use crate::output::{Output, OutputSummary};
-use crate::parts::Notes;
+use crate::parts::{Notes, Seam};
 use crate::profile;
 use crate::recall::Recall;
 use crate::report::{Progress, ProgressSink, RunReport, StepReport};
@@ -41,6 +41,7 @@ use flowpin_packet::{SHARD_COUNT, Shard};
 use recording::Recording;
 use std::hash::{BuildHasher, RandomState};
 use std::io;
+use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Instant;
@@ -152,6 +153,8 @@ pub(crate) struct Given {
     pub(crate) source: Source,
     pub(crate) gate: Gate,
     pub(crate) notes: Notes,
+    /// Of a slice.
+    pub(crate) seam: Option<Arc<Seam>>,
 }
 
 /// As [`run_batches`], for a part.
@@ -261,11 +264,14 @@ fn run_into(
 ) -> Result<RunReport, RunError> {
     let started = Instant::now();
     let cpu_before = flowpin_cpu::process_cpu_time().total();
+    let may_take_rules = reload::open_to_rules(plan, control);
+    let plan = may_take_rules.as_ref().unwrap_or(plan);
     check_cpus(plan)?;
     let secret = plan.dispatch_seed.unwrap_or_else(random);
     destination.check_folders(plan)?;
-    let (given, gated) = given.map_or((None, None), |given| {
-        (Some(given.source), Some((given.gate, given.notes)))
+    let (given, gated, seam) = given.map_or((None, None, None), |given| {
+        let gated = Some((given.gate, given.notes));
+        (Some(given.source), gated, given.seam)
     });
     let progress = &Latest::new(progress);
     let made;
@@ -313,7 +319,7 @@ fn run_into(
     let (gate, notes) = gated.unzip();
     let mut output = match notes {
         None => Output::new(shape.workers(), writers, plan, control),
-        Some(notes) => output_of_part(writers, plan, notes, control),
+        Some(notes) => output_of_part(writers, plan, (notes, seam.clone()), control),
     };
     pin(context.cpu(0));
     if plan.is_live() {
@@ -369,13 +375,16 @@ fn run_into(
                 let numbered = workers.iter_mut().enumerate();
                 numbered.for_each(|(number, worker)| worker.recall(recall, number));
             }
+            end_at(&mut workers, seam.as_ref());
             if plan.live.shed {
                 let shedding = control.shedding();
                 workers.iter_mut().for_each(|worker| worker.shed(shedding));
             }
             pump(&context, shape, input, workers, output)
         } else {
-            let workers = workers::<Explain>(plan, known, &owners, shape.workers(), late, secret)?;
+            let mut workers =
+                workers::<Explain>(plan, known, &owners, shape.workers(), late, secret)?;
+            end_at(&mut workers, seam.as_ref());
             pump(&context, shape, input, workers, output)
         }
     };
@@ -396,12 +405,24 @@ fn run_into(
     Ok(report)
 }
 
+/// Tells workers of a slice who is told what goes on behind it.
+fn end_at<O: Stages>(workers: &mut [Worker<O>], seam: Option<&Arc<Seam>>) {
+    for (worker, seam) in workers.iter_mut().zip(seam) {
+        worker.end_at(Arc::clone(seam));
+    }
+}
+
 /// The output of a part, which has one worker and decides nothing about scans.
-fn output_of_part(writers: Writers, plan: &Plan, notes: Notes, control: &Control) -> Output {
+fn output_of_part(
+    writers: Writers,
+    plan: &Plan,
+    (notes, seam): (Notes, Option<Arc<Seam>>),
+    control: &Control,
+) -> Output {
     let mut plan = plan.clone();
     plan.scans.enabled = false;
     let mut output = Output::new(1, writers, &plan, control);
-    output.be_part(notes);
+    output.be_part(notes, seam);
     output
 }
 

@@ -68,6 +68,9 @@ pub(super) fn begin(plan: &Plan, reads: &mut Reads) -> Result<Option<Recording>,
             reads: reads.clone(),
             existing,
             keep: (plan.live.record_keep).map(|count| usize::try_from(count).unwrap_or(usize::MAX)),
+            // The file that is written may become so large, too.
+            total: (plan.live.record_total)
+                .map(|total| total.saturating_sub(bytes_max.unwrap_or(0))),
             made: made.map(|made| (first.clone(), made)).into_iter().collect(),
         };
         NextFiles {
@@ -131,6 +134,8 @@ struct Files {
     reads: Reads,
     existing: Existing,
     keep: Option<usize>,
+    /// Bytes that those which are whole may have together.
+    total: Option<u64>,
     made: VecDeque<(PathBuf, Identity)>,
 }
 
@@ -147,12 +152,22 @@ impl Files {
             self.reads.add_written(made, &path);
             self.made.push_back((path.clone(), made));
         }
-        while self.keep.is_some_and(|keep| self.made.len() > keep) {
-            if let Some((path, made)) = self.made.pop_front() {
-                remove(&path, made);
-            }
+        while self.are_too_many()
+            && let Some((path, made)) = self.made.pop_front()
+        {
+            remove(&path, made);
         }
         Ok((path, file))
+    }
+
+    /// Whether the first file must go. The last one is written.
+    fn are_too_many(&self) -> bool {
+        let len = |(path, _): &(PathBuf, Identity)| fs::metadata(path).map_or(0, |one| one.len());
+        let whole = self.made.len().saturating_sub(1);
+        self.keep.is_some_and(|keep| self.made.len() > keep)
+            || self.total.is_some_and(|total| {
+                whole > 0 && self.made.iter().take(whole).map(len).sum::<u64>() > total
+            })
     }
 }
 

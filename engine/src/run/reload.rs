@@ -101,6 +101,17 @@ impl Reloads {
     }
 }
 
+/// The plan of a run that may take rules later: with none, which can be replaced.
+pub(crate) fn open_to_rules(plan: &Plan, control: &Control) -> Option<Plan> {
+    let compares = plan.streams.enabled && plan.identify.enabled && plan.parse.enabled;
+    let is_it = plan.is_live() && control.reloads().read.is_some() && compares;
+    (is_it && plan.rules.loaded.is_none()).then(|| {
+        let mut plan = plan.clone();
+        plan.rules.loaded = Some(Arc::default());
+        plan
+    })
+}
+
 /// What of a run can change.
 pub(crate) struct Reloader<'a> {
     pub(crate) control: &'a Control,
@@ -202,7 +213,10 @@ impl Reloader<'_> {
                 "the rules need {hash}, which the run has begun without"
             ));
         }
-        let database = database(plan).ok_or("a run that has begun with rules needs some")?;
+        if plan.rules.loaded.is_none() && exchange.current().set().rules.is_empty() {
+            return Ok(None);
+        }
+        let database = database(plan).ok_or("a run that has rules goes on with some")?;
         let database = database.instead_of(&exchange.current());
         database.map(Some).ok_or_else(|| {
             "the numbers of rules are used up after so many reloads: start the run again".to_owned()
@@ -227,7 +241,9 @@ impl Reloader<'_> {
         }
         let mebibytes = flowpin_cpu::peak_resident_bytes() >> 20;
         let rules = if count == 1 { "rule" } else { "rules" };
-        format!("{count} {rules} (peak memory {mebibytes} MiB)")
+        let pause = (self.rules.as_ref()).map_or(Duration::ZERO, |(exchange, _)| exchange.pause());
+        let pause = pause.as_secs_f64() * 1e3;
+        format!("{count} {rules} (peak memory {mebibytes} MiB, packets waited {pause:.1} ms)")
     }
 
     /// Settings that differ and cannot change.

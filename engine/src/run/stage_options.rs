@@ -75,16 +75,28 @@ pub(crate) fn output(plan: &Plan) -> OutputPlan {
 fn body_bytes(plan: &Plan) -> u64 {
     if plan.files.decode && plan.parse.enabled {
         plan.memory_bytes / 2
-    } else if plan.rules.loaded.is_some() {
+    } else if has_rules(plan) {
         plan.memory_bytes / 4
     } else {
         0
     }
 }
 
+/// Whether a run begins with rules. One that may take some later has the memory of one without, so
+/// that its recording gives its records, whatever is evicted.
+fn has_rules(plan: &Plan) -> bool {
+    let rules = plan.rules.loaded.as_ref();
+    rules.is_some_and(|set| !set.rules.is_empty())
+}
+
 /// The memory of bodies that are decoded, beside what a worker's shards share.
 pub(crate) fn bodies(plan: &Plan, shared: &Budget) -> Budget {
-    shared.beside(body_bytes(plan) / SHARD_COUNT as u64)
+    let bytes = match body_bytes(plan) {
+        // Of rules that come later: beyond what the run was given.
+        0 if plan.rules.loaded.is_some() => plan.memory_bytes / 4,
+        bytes => bytes,
+    };
+    shared.beside(bytes / SHARD_COUNT as u64)
 }
 
 /// What connections and everything that belongs to them share, in all shards.
@@ -165,9 +177,9 @@ pub(crate) fn flow(plan: &Plan) -> FlowOptions {
         timeouts: plan.timeouts,
         interim_ns: plan.interim_ns,
         memory_bytes: shared_bytes(plan),
-        observer_bytes: match plan.rules.loaded {
-            Some(_) => stages::CONNECTION_BYTES + flowpin_detect::CONNECTION_BYTES,
-            None => stages::CONNECTION_BYTES,
+        observer_bytes: match has_rules(plan) {
+            true => stages::CONNECTION_BYTES + flowpin_detect::CONNECTION_BYTES,
+            false => stages::CONNECTION_BYTES,
         },
         id_seed: plan.id_seed,
     }

@@ -23,6 +23,7 @@ pub(crate) mod stages;
 
 use crate::aggregates::{News, Observers};
 use crate::output::{Delivery, Exit};
+use crate::parts::Seam;
 use crate::recall::Recall;
 use crate::report::WorkerReport;
 use crate::worker::resident::Resident;
@@ -35,6 +36,7 @@ use flowpin_packet::{FrameBytes, PacketMeta, Tick, Timestamp};
 use flowpin_portscan::{INTERVAL_NS, ScanNews};
 use flowpin_record::RecordKey;
 use records::Records;
+use std::sync::Arc;
 
 /// Packets that are handled together: so that their cache misses overlap, and so that the stages'
 /// code is fetched once for many of them (decision 0018).
@@ -68,6 +70,8 @@ pub(crate) struct Worker<O> {
     interval: u64,
     /// Whether the scan detector has had its last tick.
     ending: bool,
+    /// Of a slice: who is told what goes on behind it.
+    seam: Option<Arc<Seam>>,
     late: Late,
     checksums: ChecksumCounts,
     resident: Resident,
@@ -102,6 +106,7 @@ impl<O: Stages> Worker<O> {
             stages: stages(&table)?,
             interval: 0,
             ending: false,
+            seam: None,
             resident: Resident::new(table.memory_bytes()),
             table,
             records: Records::new(formatter, observers),
@@ -121,6 +126,11 @@ impl<O: Stages> Worker<O> {
     pub(crate) fn recall(&mut self, recall: &Recall, number: usize) {
         self.stages.recall(recall.observer(number));
         self.records.findings = Some(Box::new(recall.findings()));
+    }
+
+    /// Its input goes on elsewhere, with what is open in the end.
+    pub(crate) fn end_at(&mut self, seam: Arc<Seam>) {
+        self.seam = Some(seam);
     }
 
     /// Sheds work under overload.
@@ -346,6 +356,9 @@ impl<O: Stages> Worker<O> {
     fn last_scans(&mut self) -> Option<ScanNews> {
         if core::mem::replace(&mut self.ending, true) {
             return None;
+        }
+        if let Some(seam) = &self.seam {
+            seam.leave(self.table.open());
         }
         self.stages.tell_recall(u64::MAX);
         let end = self.end();

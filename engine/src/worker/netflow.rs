@@ -84,6 +84,7 @@ pub(super) fn put(sink: &mut impl RecordSink, key: RecordKey, record: &ConnRecor
         in_tools: record.app.map_or(ToolNames::NONE, |app| app.in_tools),
         transaction: NO_TRANSACTION,
         packet_number: None,
+        shown_client: None,
     };
     for (is_client, direction) in [(true, &record.to_server), (false, &record.to_client)] {
         if direction.packets > 0 {

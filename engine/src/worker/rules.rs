@@ -21,6 +21,7 @@ use flowpin_record::{
 };
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The rules of one worker.
 #[derive(Debug)]
@@ -56,6 +57,13 @@ impl Rules {
         })
     }
 
+    /// Whether there are rules that replace those at hand.
+    // PERF: once a piece.
+    #[inline]
+    pub(super) fn is_replaced(&self) -> bool {
+        self.watch.has_next()
+    }
+
     /// Takes rules that replace those at hand, if there are any.
     pub(super) fn exchange(&mut self) -> Option<Arc<Database>> {
         let database = self.watch.next()?;
@@ -63,6 +71,11 @@ impl Rules {
         self.shows_packets = database.shows_packets();
         self.detector.exchange(Arc::clone(&database));
         Some(database)
+    }
+
+    /// Rules that replace those before are in their place everywhere, after so long.
+    pub(super) fn took(&self, pause: Duration) {
+        self.watch.took(pause);
     }
 
     /// A connection begins with this packet; `is_shed`: nothing of it is compared.
@@ -165,8 +178,13 @@ impl Rules {
     }
 
     /// What the parser has said.
-    pub(super) fn messages(&mut self, handle: u32, ends: &Ends, tap: &Tap) {
-        self.detector.messages(handle, ends, tap, &mut self.found);
+    pub(super) fn messages(
+        &mut self,
+        handle: u32,
+        ends: &Ends,
+        said: (&Tap, Option<(bool, &[u8])>),
+    ) {
+        self.detector.messages(handle, ends, said, &mut self.found);
     }
 
     /// The connection has ended.
@@ -216,6 +234,7 @@ impl Rules {
                 in_tools: app.map_or(ToolNames::NONE, |app| app.in_tools),
                 transaction: one.transaction.unwrap_or(NO_TRANSACTION),
                 packet_number: (!cause.is_end).then_some(cause.number),
+                shown_client: None,
             };
             let alert = Alert {
                 rule: one.rule + first,

@@ -51,10 +51,10 @@ pub use parse::{ParsePlan, ParseSettings};
 pub use peer::{PeerAddress, PeerAddressError};
 pub use places::Places;
 pub use plan::{
-    Checksums, ConnectionSettings, Cut, Format, FullRing, Input, InputSettings, ParquetTime,
-    PipelineSettings, PipelineShape, Plan, Timeouts,
+    CaptureMethod, Checksums, ConnectionSettings, Cut, Format, FullRing, Input, InputSettings,
+    ParquetTime, PipelineSettings, PipelineShape, Plan, Timeouts,
 };
-pub use rules::{RuleSettings, RulesPlan};
+pub use rules::{RuleSettings, RulesPlan, Xff, XffHop};
 pub use scans::{ScanSettings, ScansPlan};
 pub use settings::Settings;
 pub use streams::{StreamSettings, StreamsPlan};

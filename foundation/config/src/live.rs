@@ -2,7 +2,7 @@
 
 use crate::options::{Flag, Hint, options};
 use crate::output::put_rotation;
-use crate::{ByteSize, Settings, Span};
+use crate::{ByteSize, CaptureMethod, Settings, Span};
 use core::fmt::{self, Display};
 use core::net::SocketAddr;
 use core::str::FromStr;
@@ -18,6 +18,11 @@ options! {
             interfaces: Vec<Interface> => interfaces: Vec<Interface> = Vec::new(),
                 flag Flag::value("interface", "IFACE[@Q]", "Capture from a network interface, or \
                     from its receive queue Q alone; may be repeated").short('i');
+            /// How packets are taken: "af-packet" copies them, "af-xdp" takes them away from the
+            /// host, with a socket for each receive queue.
+            capture: CaptureMethod => capture: CaptureMethod = CaptureMethod::AfPacket,
+                flag Flag::value("capture", "METHOD", "Copies of packets, or packets that the \
+                    host no longer gets, a socket for each receive queue");
             /// A pcapng file for what is captured; read again, it gives the same records.
             write: PathBuf => record: Option<PathBuf> = None, example "\"all.pcapng\"",
                 flag Flag::value("write", "FILE", "Also record what is captured, as pcapng, \
@@ -37,6 +42,12 @@ options! {
                 not_zero "the number of recordings that are kept",
                 flag Flag::value("write-keep", "N", "Of the files of --write-rotate, keep the last \
                     N and remove those before");
+            /// Of the files of the recording, keep the last ones that have so many bytes together,
+            /// and remove those before.
+            write_total: ByteSize => record_total: Option<u64> = None, example "\"100 GiB\"",
+                not_zero "the size of all recordings",
+                flag Flag::value("write-total", "SIZE", "Of the files of --write-rotate, keep the \
+                    last ones that have SIZE together, and remove those before");
             /// Record only packets of connections with one of these: "alert", "anomaly", "scan",
             /// or a protocol: "app:dns".
             write_if: RecordIf => record_if: Option<RecordIf> = None,
@@ -62,6 +73,11 @@ options! {
             ring: ByteSize => ring_bytes: u64 = 64 << 20, not_zero "the memory of a ring",
                 flag Flag::value("ring", "SIZE", "Memory of each interface for packets that wait \
                     to be read; what has no room there is lost, and counted");
+            /// Rings of each interface, which the kernel fills side by side: by receive queue, or
+            /// by hosts where the card has fewer queues.
+            rings: u16 => rings: u16 = 1, not_zero "the number of rings",
+                flag Flag::value("rings", "N", "Rings of each interface, which the kernel fills \
+                    side by side: by receive queue, or by hosts where the card has fewer queues");
             /// How long a packet may wait for others to be analysed with.
             latency: Span => latency_ns: u64 = 1_000_000, not_zero "the latency",
                 flag Flag::value("latency", "SPAN", "How long a packet may wait for others to be \

@@ -1,8 +1,8 @@
 //! The words for choices: the same in the file, on the command line and in what is printed.
 
 use crate::{
-    Checksums, Cut, Format, FragmentOverlap, FullRing, ParquetTime, PipelineShape, SegmentOverlap,
-    System, Timeouts,
+    CaptureMethod, Checksums, Cut, Format, FragmentOverlap, FullRing, ParquetTime, PipelineShape,
+    SegmentOverlap, System, Timeouts, Xff, XffHop,
 };
 use core::fmt;
 use core::str::FromStr;
@@ -115,6 +115,51 @@ impl Named for ParquetTime {
     const ALL: &'static [(Self, &'static str, &'static str)] = &[
         (Self::Micros, "us", "microseconds"),
         (Self::Nanos, "ns", "nanoseconds"),
+    ];
+}
+
+impl Named for Xff {
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (
+            Self::ExtraData,
+            "extra-data",
+            "stands in `xff`, beside the connection's addresses",
+        ),
+        (
+            Self::Overwrite,
+            "overwrite",
+            "stands in place of the connection's client",
+        ),
+    ];
+}
+
+impl Named for XffHop {
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (
+            Self::First,
+            "first",
+            "the first: captured before a proxy of the clients",
+        ),
+        (
+            Self::Last,
+            "last",
+            "the last: captured behind a proxy of the servers, which names it",
+        ),
+    ];
+}
+
+impl Named for CaptureMethod {
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (
+            Self::AfPacket,
+            "af-packet",
+            "copies of what the interface receives and sends",
+        ),
+        (
+            Self::AfXdp,
+            "af-xdp",
+            "what it receives, a socket for each queue; the host no longer gets it",
+        ),
     ];
 }
 

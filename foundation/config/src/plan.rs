@@ -96,6 +96,16 @@ pub enum Checksums {
     None,
 }
 
+/// How packets are taken from interfaces.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CaptureMethod {
+    /// Copies of what the interface receives and sends.
+    #[default]
+    AfPacket,
+    /// What it receives, before the host gets it, which then does not.
+    AfXdp,
+}
+
 /// What to do when a worker's ring is full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FullRing {

@@ -1,9 +1,9 @@
 //! Settings that are written as text: how serde reads and writes them.
 
 use crate::{
-    Address, ByteSize, Checksums, CpuList, Cut, Format, FragmentOverlap, FullRing, Interface,
-    Named, NetworkText, ParquetTime, PeerAddress, PipelineShape, RecordIf, SegmentOverlap, Span,
-    System, TimeText, Timeouts,
+    Address, ByteSize, CaptureMethod, Checksums, CpuList, Cut, Format, FragmentOverlap, FullRing,
+    Interface, Named, NetworkText, ParquetTime, PeerAddress, PipelineShape, RecordIf,
+    SegmentOverlap, Span, System, TimeText, Timeouts, Xff, XffHop,
 };
 use core::fmt::{self, Display};
 use core::marker::PhantomData;
@@ -105,7 +105,10 @@ by_name! {
     Format, "the name of a format";
     Cut, "\"auto\", \"capture\", \"l2\" or \"l3\"";
     Checksums, "\"all\" or \"none\"";
+    CaptureMethod, "\"af-packet\" or \"af-xdp\"";
     FullRing, "\"wait\" or \"drop\"";
     ParquetTime, "\"us\" or \"ns\"";
     Timeouts, "\"zeek\", \"suricata\" or \"none\"";
+    Xff, "\"extra-data\" or \"overwrite\"";
+    XffHop, "\"first\" or \"last\"";
 }

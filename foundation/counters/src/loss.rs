@@ -109,6 +109,9 @@ losses! {
     /// Bytes of bodies that rules were not compared with.
     RuleBodyBytes = "rule_body_bytes", "byte",
         "of bodies that rules did not examine, for lack of memory: raise --memory";
+    /// Forms that go on behind what rules were compared with.
+    RuleForms = "rule_forms", "form",
+        "of which rules examined the first 100 KiB alone: files behind them fit no rule";
     /// Evaluations of rules that were given up.
     RuleSteps = "rule_steps", "evaluation", "of rules given up: more than 3,000 steps each";
     /// Regular expressions of rules that were given up.

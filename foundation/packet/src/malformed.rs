@@ -105,6 +105,16 @@ named_enum! {
         OptionMalformed = "option_malformed",
         /// An option that may occur only once, and does again (RFC 791 §3.1).
         OptionRepeated = "option_repeated",
+        /// A router advertisement that ends before its fixed fields do (RFC 4861 §4.2).
+        RouterAdvertisementShort = "router_advertisement_short",
+        /// A neighbour solicitation that ends before its fixed fields do (RFC 4861 §4.3).
+        NeighborSolicitationShort = "neighbor_solicitation_short",
+        /// A neighbour advertisement that ends before its fixed fields do (RFC 4861 §4.4).
+        NeighborAdvertisementShort = "neighbor_advertisement_short",
+        /// A redirect that ends before its fixed fields do (RFC 4861 §4.5).
+        RedirectShort = "redirect_short",
+        /// A listener report that ends before its records do (RFC 3810 §5.2).
+        ListenerReportShort = "listener_report_short",
         /// A message of an application protocol that is told by its own name.
         Message = "message",
     }

@@ -9,6 +9,7 @@
 //! sink; a schema lists what is the protocol's own.
 
 use crate::{DataChannel, Kind, Logs, RecordEndpoint, ToolNames, Uid, Value};
+use core::net::IpAddr;
 use flowpin_packet::Timestamp;
 use std::borrow::Cow;
 
@@ -391,6 +392,22 @@ pub struct MessagePlace {
     pub transaction: u32,
     /// Number of the packet that completed it; none if the connection's end did.
     pub packet_number: Option<u64>,
+    /// The address that is shown in place of the client's.
+    pub shown_client: Option<IpAddr>,
+}
+
+impl MessagePlace {
+    /// The client as it is shown.
+    #[inline]
+    pub fn client_as_shown(&self) -> RecordEndpoint {
+        match self.shown_client {
+            Some(address) => RecordEndpoint {
+                address,
+                ..self.client
+            },
+            None => self.client,
+        }
+    }
 }
 
 /// The number of a transaction where there is none: an alert about a packet or a stream.

@@ -38,6 +38,13 @@ impl ToolNames {
         TABLE.get(place)
     }
 
+    /// Whether a protocol in the table has this name, here or in Suricata.
+    pub fn is_name(name: &str) -> bool {
+        TABLE
+            .iter()
+            .any(|names| names.own == name || names.suricata.contains(&name))
+    }
+
     /// Zeek's, over this IP protocol.
     #[inline]
     pub const fn zeek(&self, ip_protocol: u8) -> &'static str {

@@ -86,6 +86,8 @@ pub enum BufferSource {
         &'static str,
         &'static [(&'static str, &'static str)],
     ),
+    /// A column that is a time, which rules compare.
+    Time(&'static str, &'static str),
     /// Made of what HTTP's records have.
     Http(HttpPart),
     /// Bodies and other files, decoded.
@@ -105,7 +107,9 @@ impl BufferSource {
     /// the server sends what they tell of.
     pub fn is_column(self, schema: &str, from_server: bool, path: &str) -> bool {
         match self {
-            Self::Column(of, column) | Self::Word(of, column, _) => (of, column) == (schema, path),
+            Self::Column(of, column) | Self::Word(of, column, _) | Self::Time(of, column) => {
+                (of, column) == (schema, path)
+            }
             Self::Number(of, [client, server], _) => {
                 of == schema && path == if from_server { server } else { client }
             }

@@ -387,20 +387,10 @@ pub static BUFFERS: &[Buffer] = &[
         BufferSource::Certificate,
         "A certificate of the server's chain, as it was sent (DER).",
     ),
-    column(
-        "tls.cert_serial",
-        &["tls_cert_serial"],
-        SERVER,
-        ("tls", "tls.serial"),
-        "The serial number of the server's certificate.",
-    ),
-    column(
-        "tls.cert_fingerprint",
-        &["tls.fingerprint", "tls_cert_fingerprint"],
-        SERVER,
-        ("tls", "tls.fingerprint"),
-        "SHA-1 of the server's certificate.",
-    ),
+    TLS_SERIAL,
+    TLS_FINGERPRINT,
+    TLS_NOT_BEFORE,
+    TLS_NOT_AFTER,
     word(
         "tls.version",
         SERVER,
@@ -426,6 +416,7 @@ pub static BUFFERS: &[Buffer] = &[
     TLS_RANDOM,
     TLS_RANDOM_TIME,
     TLS_RANDOM_BYTES,
+    SSL_STATE,
     column(
         "ja3.hash",
         &["ja3_hash"],

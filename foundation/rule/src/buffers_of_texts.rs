@@ -253,6 +253,43 @@ pub(crate) const TLS_CHAIN: Buffer = of(
     "How many certificates the server sends; it is compared as a number.",
 );
 
+pub(crate) const TLS_SERIAL: Buffer = column(
+    "tls.cert_serial",
+    &["tls_cert_serial"],
+    SERVER,
+    ("tls", "tls.serial"),
+    "The serial number of the server's certificate.",
+);
+pub(crate) const TLS_FINGERPRINT: Buffer = column(
+    "tls.cert_fingerprint",
+    &["tls.fingerprint", "tls_cert_fingerprint"],
+    SERVER,
+    ("tls", "tls.fingerprint"),
+    "SHA-1 of the server's certificate.",
+);
+pub(crate) const TLS_NOT_BEFORE: Buffer = of(
+    "tls_cert_notbefore",
+    PLAIN,
+    ("tls", SERVER),
+    BufferSource::Time("tls", "tls.notbefore"),
+    "From when on the server's certificate is valid; it is compared as a time: `>2026-11-28`.",
+);
+pub(crate) const TLS_NOT_AFTER: Buffer = of(
+    "tls_cert_notafter",
+    PLAIN,
+    ("tls", SERVER),
+    BufferSource::Time("tls", "tls.notafter"),
+    "Up to when it is valid, likewise: `2026<>2027-06-30T12:00`, both included.",
+);
+pub(crate) const SSL_STATE: Buffer = column(
+    "ssl_state",
+    &[],
+    EITHER,
+    ("tls", "ssl_history"),
+    "The handshake has this message (`client_hello`, `server_hello`, `client_keyx`, \
+     `server_keyx`), one of several (`|`), or none of them (`!`).",
+);
+
 pub(crate) const QUIC_UA: Buffer = column(
     "quic.ua",
     &[],

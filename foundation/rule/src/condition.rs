@@ -1,6 +1,8 @@
 //! What a rule asks of packets, connections and their state, beside buffers.
 
 use crate::NumberCheck;
+use flowpin_packet::NetworkMap;
+use std::sync::Arc;
 
 /// A condition that no buffer decides.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,6 +66,15 @@ pub enum Condition {
     IpOption(Option<u8>),
     /// The version of IP.
     IpVersion(u8),
+    /// The reputation of addresses.
+    Reputation {
+        /// Whose.
+        of: ReputationOf,
+        /// The scores of the category; 0: none.
+        scores: Arc<NetworkMap<u8>>,
+        /// What is asked of the score.
+        check: NumberCheck,
+    },
     /// The checksum of a header is right (`true`), or is not.
     Checksum(ChecksumOf, bool),
     /// A flowbit of the connection.
@@ -104,6 +115,19 @@ pub enum HeaderNumber {
     Vlan(Option<i8>),
     /// How many VLAN tags there are.
     VlanLayers,
+}
+
+/// Whose reputation is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReputationOf {
+    /// Of who sends, or of who receives.
+    Any,
+    /// Of who sends.
+    Source,
+    /// Of who receives.
+    Destination,
+    /// Of both.
+    Both,
 }
 
 /// Whose checksum it is.

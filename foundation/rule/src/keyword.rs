@@ -222,6 +222,25 @@ pub static KEYWORDS: &[Keyword] = &[
         "The server chose one of these versions of TLS, or none of them (`!`).",
     ),
     of(
+        "tls_cert_expired",
+        "The server's certificate is not valid any more, by the time of the capture.",
+    ),
+    of("tls_cert_valid", "It still is."),
+    of(
+        "iprep",
+        "The reputation of an address: `iprep:SIDE,CATEGORY,>,30`, or `isset`, `isnotset`; sides \
+         are `any`, `src`, `dst`, `both`.",
+    ),
+    of(
+        "asn1",
+        "BER has a bit string, a number or an object that overflows decoders.",
+    ),
+    of(
+        "ssh.protoversion",
+        "A side's protocol version: `2.0`, or `2_compat` for 2 and 1.99.",
+    ),
+    of("ssh.softwareversion", "`ssh.software` has this in it."),
+    of(
         "ftpbounce",
         "FTP: `PORT` names another address than the client's.",
     ),
@@ -272,6 +291,11 @@ pub static KEYWORDS: &[Keyword] = &[
         "filestore",
         "Files are written by `--extract`, not by rules.",
     ),
+    accepted(
+        "tls.store",
+        "Certificates are in records (`--format zeek`), not in files.",
+    ),
+    accepted("tls_store", "As `tls.store`."),
     accepted("bypass", "No connection is left out."),
     accepted("logto", "Alerts have one log."),
     accepted("service", "Snort 3: the protocol is identified by content."),

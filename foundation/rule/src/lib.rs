@@ -10,6 +10,7 @@
 //! ([`KEYWORDS`]) and buffers ([`BUFFERS`]). Reads no text and evaluates nothing.
 
 mod address;
+mod alerted;
 mod buffer;
 mod buffer_forms;
 mod buffers;
@@ -23,24 +24,28 @@ mod refused;
 mod rule;
 mod set;
 mod term;
+mod time;
 
 pub use address::{AddressSet, PortSet};
+pub use alerted::{AlertLedger, Alerted};
 pub use buffer::{Buffer, BufferId, BufferSource, Codes, HttpPart, PacketHeader, buffer};
 pub use buffers::BUFFERS;
 pub use condition::{
     BitAction, ChecksumOf, Condition, Count, CountKind, EventOf, FlagsCheck, FlowCheck, FlowSide,
-    FragmentCheck, HeaderNumber, IntOp, SEQUENCE_GAP, Spoken, Track, Variant,
+    FragmentCheck, HeaderNumber, IntOp, ReputationOf, SEQUENCE_GAP, Spoken, Track, Variant,
 };
 pub use cost::{CostLedger, Costs, RuleCost, SearchCost};
 pub use keyword::{KEYWORDS, Keyword, Status, keyword, refused};
 pub use number::NumberCheck;
 pub use page::keywords_page;
 pub use rule::{
-    Action, Class, Header, Place, Protocol, Rule, RuleSet, SuppressedSide, Suppression,
+    Action, Class, ForwardedAs, ForwardedHop, Header, Place, Protocol, Rule, RuleSet,
+    SuppressedSide, Suppression,
 };
 pub use set::ValueSet;
 pub use term::{
-    Absent, Asks, Base64, Base64Mode, ByteJump, ByteMath, ByteTest, Comparison, Content,
+    Absent, Asks, Asn1Check, Base64, Base64Mode, ByteJump, ByteMath, ByteTest, Comparison, Content,
     EntropyCheck, Extract, FromBase64, Inspection, IsDataAt, Lookup, MathOp, Operand, Pcre, Term,
     Transform, Width,
 };
+pub use time::{TimeCheck, seconds_of};

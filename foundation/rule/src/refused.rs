@@ -3,9 +3,6 @@
 /// A reason, and the keywords that are refused for it.
 #[rustfmt::skip]
 pub(crate) static REFUSED: &[(&str, &[&str])] = &[
-    ("It needs the reputation of addresses.", &[
-        "iprep",
-    ]),
     ("It runs a script.", &[
         "lua", "luaxform", "luajit",
     ]),
@@ -15,14 +12,8 @@ pub(crate) static REFUSED: &[(&str, &[&str])] = &[
     ("It would change, drop or mark packets.", &[
         "replace", "nfq_set_mark", "config",
     ]),
-    ("ASN.1 is not decoded.", &[
-        "asn1",
-    ]),
     ("Variables of packets and connections are not kept.", &[
         "pktvar", "flowvar",
-    ]),
-    ("`ssh.proto` and `ssh.software` have taken its place.", &[
-        "ssh.protoversion", "ssh.softwareversion",
     ]),
     ("Rules do not read DCE/RPC yet.", &[
         "dce_stub_data", "dcerpc.iface", "dcerpc.opnum", "dce_iface", "dcerpc.stub_data",
@@ -113,10 +104,6 @@ pub(crate) static REFUSED: &[(&str, &[&str])] = &[
     ]),
     ("Files have no descriptions for rules yet.", &[
         "file.magic", "filemagic",
-    ]),
-    ("Certificates have no times or validity for rules yet, and handshakes no state.", &[
-        "ssl_state", "tls_cert_expired", "tls_cert_notafter",
-        "tls_cert_notbefore", "tls_cert_valid", "tls_store",
     ]),
     ("It is not a transform here yet.", &[
         "domain", "tld",

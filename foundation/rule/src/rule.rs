@@ -139,6 +139,27 @@ pub struct RuleSet {
     pub suppressions: Vec<Suppression>,
     /// Sets that rules write, by their numbers: what was loaded.
     pub written: Vec<Arc<ValueSet>>,
+    /// What alerts do with the client that a proxy names, if they show it.
+    pub forwarded: Option<(ForwardedAs, ForwardedHop)>,
+}
+
+/// What alerts about HTTP do with the client that a proxy names (`X-Forwarded-For`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ForwardedAs {
+    /// They have its address beside the connection's.
+    Extra,
+    /// Its address stands in place of the connection's client.
+    Overwrite,
+}
+
+/// Which address of several that proxies name counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ForwardedHop {
+    /// The first: the sensor stands before a proxy of the clients.
+    First,
+    /// The last: it stands behind a proxy of the servers, which alone is trusted.
+    #[default]
+    Last,
 }
 
 /// Alerts that are left out (`suppress` in `threshold.config`).

@@ -1,6 +1,6 @@
 //! What a rule asks of a buffer: one term after another, each from where the one before ended.
 
-use crate::{BufferId, NumberCheck, ValueSet};
+use crate::{BufferId, NumberCheck, TimeCheck, ValueSet};
 use flowpin_record::SetAction;
 use std::sync::Arc;
 
@@ -58,6 +58,25 @@ pub enum Term {
     Written(u16, SetAction),
     /// How evenly its bytes are distributed.
     Entropy(EntropyCheck),
+    /// The buffer is a time, as records have it, and compares.
+    Time(TimeCheck),
+    /// An object in BER overflows decoders.
+    Asn1(Asn1Check),
+}
+
+/// `asn1`: what is asked of the objects that stand at a place; one of them has to be so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Asn1Check {
+    /// Where the first one begins.
+    pub offset: i32,
+    /// From the end of the match before.
+    pub relative: bool,
+    /// A bit string has more unused bits than bits.
+    pub bitstring_overflow: bool,
+    /// A number in decimal digits is longer than any.
+    pub double_overflow: bool,
+    /// An object is longer than this.
+    pub oversize: Option<u32>,
 }
 
 /// `entropy`: bits a byte, by Shannon, of a part of the buffer.

@@ -14,6 +14,8 @@ pub struct Driver {
     pub receive_queues: Option<u32>,
     /// Packets that the card itself holds for each queue, and how many it could.
     pub ring: Option<(u32, u32)>,
+    /// Whether both directions of a connection come by the same queue.
+    pub spreads_symmetrically: Option<bool>,
     /// Whether the kernel joins segments before anything sees them (generic receive offload).
     pub joins: Option<bool>,
     /// Whether the card does (large receive offload), which loses what the segments were.
@@ -41,6 +43,7 @@ pub fn driver(interface: &str) -> Result<Driver, SocketError> {
         name: name(&socket, interface),
         receive_queues: receive_queues(&socket, interface),
         ring: ring(&socket, interface),
+        spreads_symmetrically: spreads_symmetrically(&socket, interface),
         joins: flag(GET_GRO, 1),
         joins_in_hardware: flag(GET_FLAGS, LRO),
     })
@@ -78,6 +81,39 @@ fn ring(socket: &impl AsRawFd, interface: &str) -> Option<(u32, u32)> {
     Some((word(&sizes, 20), word(&sizes, 4))).filter(|&(_, most)| most > 0)
 }
 
+/// Whether the hash that chooses a queue is the same for both directions.
+fn spreads_symmetrically(socket: &impl AsRawFd, interface: &str) -> Option<bool> {
+    // Command; context; lengths of table and key; function and what is done to its input; both.
+    let mut sizes = [0_u8; HASH_LEN];
+    put_command(&mut sizes, GET_HASH);
+    ask(socket, interface, &mut sizes).ok()?;
+    let key_len = word(&sizes, 12);
+    if key_len == 0 || key_len as usize > HASH_KEY_MAX {
+        return None;
+    }
+    // The key alone.
+    let mut whole = [0_u8; HASH_LEN + HASH_KEY_MAX];
+    put_command(&mut whole, GET_HASH);
+    if let Some(place) = whole.get_mut(12..16) {
+        place.copy_from_slice(&key_len.to_ne_bytes());
+    }
+    ask(socket, interface, &mut whole).ok()?;
+    let is_toeplitz = whole
+        .get(16)
+        .is_some_and(|function| function & TOEPLITZ != 0);
+    let is_mixed = whole.get(17).is_some_and(|input| *input != 0);
+    let key = whole.get(HASH_LEN..HASH_LEN + key_len as usize)?;
+    Some(is_mixed || is_toeplitz && is_symmetric(key))
+}
+
+/// Whether Toeplitz' hash by this key is the same with source and destination exchanged: if its
+/// bits repeat every 16, the length of a port and a divisor of that of an address.
+fn is_symmetric(key: &[u8]) -> bool {
+    key.iter()
+        .zip(key.iter().skip(2))
+        .all(|(one, next)| one == next)
+}
+
 /// Asks the driver: a command at the beginning of `value`, which it fills.
 fn ask<const N: usize>(
     socket: &impl AsRawFd,
@@ -95,7 +131,8 @@ fn ask<const N: usize>(
     }
     request.ifr_ifru.ifru_data = value.as_mut_ptr().cast();
     // SAFETY: the kernel reads the request and writes at most the length that belongs to the
-    // command, which the two callers' values have; all outlive the call.
+    // command, which
+    // the callers' values have, and none but a key of the length asked for; all outlive the call.
     let done = unsafe { libc::ioctl(socket.as_raw_fd(), ETHTOOL, &raw mut request) };
     match done {
         0.. => Ok(()),
@@ -120,6 +157,12 @@ const CHANNELS_LEN: usize = 36;
 /// `ETHTOOL_GRINGPARAM`, and the length of its structure.
 const GET_RING: u32 = 0x10;
 const RING_LEN: usize = 36;
+/// `ETHTOOL_GRSSH`, the length of its structure, and a key longer than any card's.
+const GET_HASH: u32 = 0x46;
+const HASH_LEN: usize = 24;
+const HASH_KEY_MAX: usize = 256;
+/// `ETH_RSS_HASH_TOP`.
+const TOEPLITZ: u8 = 1;
 /// `ETHTOOL_GGRO`.
 const GET_GRO: u32 = 0x2b;
 /// `ETHTOOL_GFLAGS`, and of its bits `ETH_FLAG_LRO`.
@@ -127,3 +170,18 @@ const GET_FLAGS: u32 = 0x25;
 const LRO: u32 = 1 << 15;
 /// `IFNAMSIZ`, less the end of the name.
 pub(crate) const NAME_LEN_MAX: usize = 15;
+
+#[cfg(test)]
+mod tests {
+    use super::is_symmetric;
+
+    /// A key that repeats every two bytes, as drivers that offer symmetry set it; not the key of
+    /// the hash's own description.
+    #[test]
+    fn keys_that_repeat_are_symmetric() {
+        assert!(is_symmetric(&[0x6d, 0x5a].repeat(20)));
+        assert!(!is_symmetric(&[
+            0x6d, 0x5a, 0x56, 0xda, 0x25, 0x5b, 0x0e, 0xc2
+        ]));
+    }
+}

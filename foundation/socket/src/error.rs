@@ -43,6 +43,54 @@ pub enum SocketError {
         /// How many there are.
         count: u32,
     },
+    /// The process may not use AF_XDP.
+    #[error(
+        "capturing from {interface} by AF_XDP needs the capabilities CAP_NET_RAW, CAP_NET_ADMIN \
+         and CAP_BPF, of the whole system and not of a namespace: run as root, or without \
+         `--capture af-xdp`"
+    )]
+    NotPermittedXdp {
+        /// The interface.
+        interface: String,
+    },
+    /// AF_XDP takes Ethernet alone.
+    #[error("{interface} is no Ethernet interface: capture from it without `--capture af-xdp`")]
+    NotForXdp {
+        /// The interface.
+        interface: String,
+    },
+    /// The kernel was built without AF_XDP.
+    #[error("this kernel has no AF_XDP: capture from {interface} without `--capture af-xdp`")]
+    WithoutXdp {
+        /// The interface.
+        interface: String,
+    },
+    /// An interface runs one XDP program.
+    #[error(
+        "another program has an XDP program on {interface} (`ip link show {interface}`): end it, \
+         or capture without `--capture af-xdp`"
+    )]
+    ProgramThere {
+        /// The interface.
+        interface: String,
+    },
+    /// A queue has one socket.
+    #[error("another AF_XDP socket has receive queue {queue} of {interface}: end its program")]
+    QueueTaken {
+        /// The interface.
+        interface: String,
+        /// The queue.
+        queue: u16,
+    },
+    /// Frames are locked in memory, of which the process may have less.
+    #[error(
+        "the memory of {interface}'s frames may not be locked: raise the limit (`ulimit -l`), or \
+         make --ring smaller"
+    )]
+    NotLocked {
+        /// The interface.
+        interface: String,
+    },
     /// The system refused something else.
     #[error("cannot capture from {interface}: {what}: {source}")]
     System {

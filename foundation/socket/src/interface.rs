@@ -53,6 +53,20 @@ pub fn interfaces() -> Vec<String> {
     names.map(|name| name.into_owned()).collect()
 }
 
+/// The IP addresses of an interface; those of the link alone, which need nobody, left out.
+pub(crate) fn addresses(name: &str) -> Vec<String> {
+    let all = nix::ifaddrs::getifaddrs().into_iter().flatten();
+    let own = all.filter(|one| one.interface_name == name);
+    let addresses = own.filter_map(|one| {
+        let address = one.address?;
+        let v4 = address.as_sockaddr_in().map(|one| one.ip().to_string());
+        let v6 = address.as_sockaddr_in6().map(|one| one.ip());
+        let v6 = v6.filter(|one| !one.is_unicast_link_local());
+        v4.or_else(|| v6.map(|one| one.to_string()))
+    });
+    addresses.collect()
+}
+
 /// The number of an interface.
 pub(crate) fn index(name: &str) -> Result<i32, SocketError> {
     let index = if_::if_nametoindex(name).ok();

@@ -10,7 +10,9 @@
 //! A [`Ring`] is one socket with one ring in the kernel's third format (packet(7),
 //! `TPACKET_V3`). Its packets are looked at where the kernel put them; a block goes back when its
 //! last packet is taken. What finds no room is dropped by the kernel and counted once
-//! ([`RingStats`]). Owns the socket and its mapping; does not wait, copy or decode.
+//! ([`RingStats`]). An [`XdpSocket`] is the same for one receive queue by AF_XDP, which takes
+//! packets away before the kernel's protocols get them. Owns the socket and its mapping; does not
+//! wait, copy or decode.
 
 mod driver;
 mod error;
@@ -21,6 +23,7 @@ mod packet;
 mod ring;
 mod socket;
 mod state;
+mod xdp;
 
 pub use driver::{Driver, driver};
 pub use error::SocketError;
@@ -29,6 +32,7 @@ pub use interface::{Link, interfaces};
 pub use packet::Packet;
 pub use ring::{Ring, RingOptions, RingStats};
 pub use state::State;
+pub use xdp::{Grip, XdpSocket};
 
 /// Four bytes as the kernel of this machine writes a number; 0 where there are not so many.
 fn word(bytes: &[u8], at: usize) -> u32 {

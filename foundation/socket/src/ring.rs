@@ -21,8 +21,11 @@ pub struct RingOptions {
     pub snap_len: u32,
     /// Frames for other stations too.
     pub promiscuous: bool,
-    /// Bytes that the kernel may hold before it drops. Some more or less: whole blocks.
+    /// Bytes that the kernel may hold before it drops, in all rings. Some more or less: whole
+    /// blocks.
     pub ring_bytes: u64,
+    /// Rings that the kernel fills side by side.
+    pub rings: u16,
     /// Milliseconds after which a block with a packet is handed over though it is not full.
     pub timeout_ms: u32,
 }
@@ -58,65 +61,72 @@ pub struct RingStats {
 }
 
 impl Ring {
-    /// Opens a socket on an interface. `filter` makes the program that frames of its link must
-    /// pass; an empty one lets all pass.
+    /// Opens sockets on an interface, one a ring. `filter` makes the program that frames of its
+    /// link must pass; an empty one lets all pass.
+    ///
+    /// Several divide the packets: by receive queue if there are as many, else by hosts, so that a
+    /// card with one queue has several as well. Until all are there none has packets.
     ///
     /// # Errors
     /// No permission, no such interface, frames that are not decoded, or what the system says.
     pub fn open<E: From<SocketError>>(
         options: &RingOptions,
         filter: impl FnOnce(Link) -> Result<Vec<Instruction>, E>,
-    ) -> Result<Self, E> {
-        let interface = &options.interface;
-        let failed = |what| {
-            move |source: io::Error| match source.raw_os_error() {
-                Some(libc::EPERM | libc::EACCES) => SocketError::NotPermitted {
-                    interface: interface.clone(),
-                },
-                _ => SocketError::System {
-                    interface: interface.clone(),
-                    what,
-                    source,
-                },
-            }
-        };
-        let index = interface::index(interface)?;
-        // Which header frames have is known of a bound socket only.
-        let looking = socket::open(true).map_err(failed("no packet socket"))?;
-        socket::bind(&looking, index).map_err(failed("its link"))?;
-        let hardware = socket::hardware(&looking).map_err(failed("its link"))?;
-        let queue = queue(&looking, options)?;
-        drop(looking);
-        let link = Link::of(hardware).ok_or_else(|| SocketError::Undecoded {
-            interface: interface.clone(),
-            hardware,
-        })?;
-        let filter = filter(link)?;
-        let passes = Passes {
-            incoming_only: hardware == libc::ARPHRD_LOOPBACK,
-            queue,
-            snap_len: options.snap_len,
-        };
-        let socket = socket::open(link != Link::Ip).map_err(failed("no packet socket"))?;
+    ) -> Result<Vec<Self>, E> {
+        let facts = Facts::of(options)?;
+        let filter = filter(facts.link)?;
+        if options.rings <= 1 {
+            let program = facts.passes.program(&filter);
+            return Ok(vec![Self::one(options, &facts, &program)?]);
+        }
+        let mut all = Vec::with_capacity(options.rings.into());
+        let mut group = None;
+        for _ in 0..options.rings {
+            // Nothing passes while there are rings that would get the same packet.
+            let ring = Self::one(options, &facts, &NOTHING)?;
+            let by_queue = facts.queue_count >= u32::from(options.rings);
+            let joined = socket::join(&ring.socket, group, by_queue).map_err(failed(
+                &options.interface,
+                "no further ring of it (--rings)",
+            ))?;
+            group = Some(joined);
+            all.push(ring);
+        }
+        for ring in &all {
+            ring.refilter(&filter)?;
+        }
+        Ok(all)
+    }
+
+    /// Opens one of an interface's rings.
+    fn one(
+        options: &RingOptions,
+        facts: &Facts,
+        program: &[Instruction],
+    ) -> Result<Self, SocketError> {
+        let failed = |what| failed(&options.interface, what);
+        let socket = socket::open(facts.link != Link::Ip).map_err(failed("no packet socket"))?;
         // Before it is bound, so that nothing comes that does not pass.
-        socket::attach(&socket, &passes.program(&filter)).map_err(failed("its filter"))?;
-        let block_count = (options.ring_bytes / u64::from(BLOCK_LEN)).max(BLOCKS_MIN);
+        socket::attach(&socket, program).map_err(failed("its filter"))?;
+        let bytes = options.ring_bytes / u64::from(options.rings.max(1));
+        let block_count = (bytes / u64::from(BLOCK_LEN)).max(BLOCKS_MIN);
         let block_count = u32::try_from(block_count).unwrap_or(u32::MAX);
         socket::ring(&socket, BLOCK_LEN, block_count, options.timeout_ms.max(1))
             .map_err(failed("no memory for its ring (--ring)"))?;
         let memory = Memory::map(&socket, BLOCK_LEN as usize, block_count as usize)
             .map_err(failed("no memory for its ring (--ring)"))?;
-        if options.promiscuous && hardware != libc::ARPHRD_LOOPBACK {
-            socket::be_promiscuous(&socket, index).map_err(failed("promiscuous mode"))?;
+        if options.promiscuous && !facts.is_loopback {
+            let done = socket::be_promiscuous(&socket, facts.index);
+            done.map_err(failed("promiscuous mode"))?;
         }
-        socket::bind(&socket, index).map_err(failed("no packets of it"))?;
+        socket::bind(&socket, facts.index).map_err(failed("no packets of it"))?;
         Ok(Self {
             memory,
             socket,
-            interface: interface.clone(),
-            index,
-            link,
-            passes,
+            interface: options.interface.clone(),
+            index: facts.index,
+            link: facts.link,
+            passes: facts.passes,
             block: 0,
             place: None,
             next: 0,
@@ -226,6 +236,57 @@ impl Ring {
     }
 }
 
+/// What must be known of an interface before its first ring.
+struct Facts {
+    index: i32,
+    link: Link,
+    is_loopback: bool,
+    passes: Passes,
+    queue_count: u32,
+}
+
+impl Facts {
+    fn of(options: &RingOptions) -> Result<Self, SocketError> {
+        let interface = &options.interface;
+        let failed = |what| failed(interface, what);
+        let index = interface::index(interface)?;
+        // Which header frames have is known of a bound socket only.
+        let looking = socket::open(true).map_err(failed("no packet socket"))?;
+        socket::bind(&looking, index).map_err(failed("its link"))?;
+        let hardware = socket::hardware(&looking).map_err(failed("its link"))?;
+        let queue = queue(&looking, options)?;
+        let link = Link::of(hardware).ok_or_else(|| SocketError::Undecoded {
+            interface: interface.clone(),
+            hardware,
+        })?;
+        let is_loopback = hardware == libc::ARPHRD_LOOPBACK;
+        Ok(Self {
+            index,
+            link,
+            is_loopback,
+            passes: Passes {
+                incoming_only: is_loopback,
+                queue,
+                snap_len: options.snap_len,
+            },
+            queue_count: driver::receive_queues(&looking, interface).unwrap_or(1),
+        })
+    }
+}
+
+/// What the system said, where `what` was tried.
+fn failed(interface: &str, what: &'static str) -> impl FnOnce(io::Error) -> SocketError {
+    let interface = interface.to_owned();
+    move |source| match source.raw_os_error() {
+        Some(libc::EPERM | libc::EACCES) => SocketError::NotPermitted { interface },
+        _ => SocketError::System {
+            interface,
+            what,
+            source,
+        },
+    }
+}
+
 /// The kernel's number for the queue that is wanted.
 fn queue(socket: &File, options: &RingOptions) -> Result<Option<u32>, SocketError> {
     let Some(queue) = options.queue else {
@@ -251,6 +312,14 @@ impl AsFd for Ring {
         self.socket.as_fd()
     }
 }
+
+/// A program that no frame passes.
+const NOTHING: [Instruction; 1] = [Instruction {
+    code: 0x06,
+    if_true: 0,
+    if_false: 0,
+    constant: 0,
+}];
 
 /// Long enough for a frame of 64 KiB, which offloading makes, with its headers; short enough that
 /// hundreds of them are kept while nothing is read, as each holds only what came in one time-out.

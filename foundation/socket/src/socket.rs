@@ -1,4 +1,4 @@
-//! System calls on packet sockets: the options of packet(7) that the standard library lacks.
+//! System calls on packet and AF_XDP sockets: options that the standard library lacks.
 
 use crate::filter::Instruction;
 use std::fs::File;
@@ -25,8 +25,17 @@ pub(crate) fn open(with_header: bool) -> io::Result<File> {
 
 /// Binds to an interface, for all protocols. From here on packets come.
 pub(crate) fn bind(socket: &File, index: i32) -> io::Result<()> {
+    bind_for(socket, index, ALL_PROTOCOLS)
+}
+
+/// Binds to an interface, for no protocol that there is: it hears of the interface's end alone.
+pub(crate) fn bind_silently(socket: &File, index: i32) -> io::Result<()> {
+    bind_for(socket, index, NO_PROTOCOL)
+}
+
+fn bind_for(socket: &File, index: i32, protocol: u16) -> io::Result<()> {
     let mut address = empty_address();
-    address.sll_protocol = ALL_PROTOCOLS;
+    address.sll_protocol = protocol;
     address.sll_ifindex = index;
     let len = len_of::<libc::sockaddr_ll>();
     // SAFETY: the address is of the length that is said, and outlives the call.
@@ -98,6 +107,28 @@ pub(crate) fn be_promiscuous(socket: &File, index: i32) -> io::Result<()> {
     )
 }
 
+/// Joins the sockets that divide an interface's packets: those of a group, which is returned, or of
+/// a new one.
+pub(crate) fn join(socket: &File, group: Option<u16>, by_queue: bool) -> io::Result<u16> {
+    let mode = match by_queue {
+        true => libc::PACKET_FANOUT_QM,
+        false => libc::PACKET_FANOUT_HASH,
+    };
+    let new = match group {
+        Some(_) => 0,
+        None => libc::PACKET_FANOUT_FLAG_UNIQUEID,
+    };
+    let wanted = u32::from(group.unwrap_or(0)) | (mode | new) << 16;
+    set(socket, libc::SOL_PACKET, libc::PACKET_FANOUT, &wanted)?;
+    let mut joined = 0_u32;
+    get(socket, libc::SOL_PACKET, libc::PACKET_FANOUT, &mut joined)?;
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "the group is the lower half"
+    )]
+    Ok(joined as u16)
+}
+
 /// Packets since the last call, those that were dropped included, and those.
 pub(crate) fn statistics(socket: &File) -> io::Result<(u32, u32)> {
     let mut stats = libc::tpacket_stats_v3 {
@@ -123,7 +154,93 @@ pub(crate) fn error(socket: &File) -> Option<io::Error> {
     }
 }
 
-fn set<T>(socket: &File, level: libc::c_int, name: libc::c_int, value: &T) -> io::Result<()> {
+/// An AF_XDP socket that receives nothing yet.
+pub(crate) fn open_xdp() -> io::Result<File> {
+    // SAFETY: no memory is passed.
+    let fd = unsafe { libc::socket(libc::AF_XDP, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0) };
+    if fd < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the descriptor was just opened, and nothing else owns it.
+    Ok(unsafe { File::from_raw_fd(fd) })
+}
+
+/// Binds an AF_XDP socket to a queue of an interface.
+pub(crate) fn bind_xdp(
+    socket: &File,
+    (interface, queue): (u32, u32),
+    flags: u16,
+) -> io::Result<()> {
+    let address = libc::sockaddr_xdp {
+        sxdp_family: libc::AF_XDP as u16,
+        sxdp_flags: flags,
+        sxdp_ifindex: interface,
+        sxdp_queue_id: queue,
+        sxdp_shared_umem_fd: 0,
+    };
+    let len = len_of::<libc::sockaddr_xdp>();
+    // SAFETY: the address is of the length that is said, and outlives the call.
+    let done = unsafe { libc::bind(socket.as_raw_fd(), (&raw const address).cast(), len) };
+    checked(done)
+}
+
+/// Where in the mappings of an AF_XDP socket's rings what is.
+pub(crate) fn xdp_offsets(socket: &File) -> io::Result<libc::xdp_mmap_offsets> {
+    let none = libc::xdp_ring_offset {
+        producer: 0,
+        consumer: 0,
+        desc: 0,
+        flags: 0,
+    };
+    let mut offsets = libc::xdp_mmap_offsets {
+        rx: none,
+        tx: none,
+        fr: none,
+        cr: none,
+    };
+    get(socket, libc::SOL_XDP, libc::XDP_MMAP_OFFSETS, &mut offsets)?;
+    Ok(offsets)
+}
+
+/// What became of an AF_XDP socket's packets so far. Older kernels fill in less.
+pub(crate) fn xdp_statistics(socket: &File) -> io::Result<libc::xdp_statistics> {
+    let mut statistics = libc::xdp_statistics {
+        rx_dropped: 0,
+        rx_invalid_descs: 0,
+        tx_invalid_descs: 0,
+        rx_ring_full: 0,
+        rx_fill_ring_empty_descs: 0,
+        tx_ring_empty_descs: 0,
+    };
+    get(socket, libc::SOL_XDP, libc::XDP_STATISTICS, &mut statistics)?;
+    Ok(statistics)
+}
+
+/// Nanoseconds that atomic time is ahead of the system's: whole seconds.
+pub(crate) fn clock_ahead() -> u64 {
+    let nanos = |clock| {
+        let mut time = libc::timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
+        // SAFETY: the kernel writes the time, which outlives the call.
+        let done = unsafe { libc::clock_gettime(clock, &raw mut time) };
+        checked(done).ok()?;
+        let nanos = u64::try_from(time.tv_nsec).ok()?;
+        Some(u64::try_from(time.tv_sec).ok()? * NANOS + nanos)
+    };
+    let ahead = nanos(libc::CLOCK_TAI).zip(nanos(libc::CLOCK_REALTIME));
+    let ahead = ahead.map_or(0, |(atomic, system)| atomic.saturating_sub(system));
+    // The clocks were read one after the other.
+    (ahead + NANOS / 2) / NANOS * NANOS
+}
+
+pub(crate) fn set<T>(
+    socket: &File,
+    level: libc::c_int,
+    name: libc::c_int,
+    value: &T,
+) -> io::Result<()> {
     let (value, len) = (core::ptr::from_ref(value), len_of::<T>());
     // SAFETY: the kernel reads `len` bytes of a value that outlives the call.
     let done = unsafe { libc::setsockopt(socket.as_raw_fd(), level, name, value.cast(), len) };
@@ -163,7 +280,10 @@ const fn len_of<T>() -> libc::socklen_t {
     size_of::<T>() as libc::socklen_t
 }
 
+const NANOS: u64 = 1_000_000_000;
 /// `ETH_P_ALL`, in network order.
 const ALL_PROTOCOLS: u16 = (libc::ETH_P_ALL as u16).to_be();
+/// Reserved (IEEE 802 numbers), and the same in network order.
+const NO_PROTOCOL: u16 = u16::MAX;
 /// A multiple of the alignment, and a divisor of every block length.
 const FRAME_LEN: u32 = 2048;

@@ -157,6 +157,12 @@ impl RecordBatch {
         self.text.len() + size_of_val(self.entries.as_slice()) + self.rows.bytes()
     }
 
+    /// Leaves out the records before `from`, and those from `until` on.
+    pub fn keep_between(&mut self, from: Timestamp, until: Timestamp) {
+        let is_kept = |entry: &Entry| from <= entry.key.time && entry.key.time < until;
+        self.entries.retain(is_kept);
+    }
+
     /// Something of this size travels with the batch, and is needed until all sources have
     /// delivered as much: so long the batch stays in the merger.
     pub const fn set_companion_bytes(&mut self, bytes: usize) {

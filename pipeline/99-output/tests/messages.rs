@@ -45,6 +45,7 @@ fn place(number: u64) -> MessagePlace {
         in_tools: ToolNames::of("dns"),
         transaction: 7,
         packet_number: Some(number).filter(|&number| number > 0),
+        shown_client: None,
     }
 }
 

@@ -36,6 +36,10 @@ pub(crate) struct SourceArgs {
     #[arg(short = 'p', long = "database", value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) database: Option<PathBuf>,
 
+    /// Give up after this many seconds; 0: never
+    #[arg(long, value_name = "SECONDS", default_value_t = 600)]
+    pub(crate) time_limit: u64,
+
     /// The compiler's flags for the sources: -I, -D, -std, …
     #[arg(value_name = "FLAG", last = true)]
     pub(crate) flags: Vec<String>,
@@ -78,6 +82,10 @@ pub(crate) struct TransformArgs {
     /// Where the program's memory comes from
     #[arg(long, value_name = "ALLOC", default_value = "libc")]
     pub(crate) alloc: Memory,
+
+    /// Compile the sources as one, so that functions of all go into each other
+    #[arg(long)]
+    pub(crate) unity: bool,
 
     /// Replace files of an earlier output
     #[arg(long)]

@@ -39,9 +39,9 @@ macro_rules! shown {
 shown! {
     Input "Input" ["read", "filter", "filter-file", "count", "since", "until",
         "accept-damage"];
-    Live "Live capture" ["interface", "write", "write-rotate", "write-keep", "record-if",
-        "record-before", "snaplen", "promiscuous", "ring", "latency", "shed",
-        "user", "metrics", "confine"];
+    Live "Live capture" ["interface", "capture", "write", "write-rotate", "write-keep",
+        "write-total", "record-if", "record-before", "snaplen", "promiscuous", "ring", "rings",
+        "latency", "shed", "user", "metrics", "confine"];
     Directory "Output" ["log-dir"];
     Output "Output" ["format", "output", "spool", "spool-size", "kafka-config",
         "rotate", "output-max",
@@ -50,9 +50,11 @@ shown! {
     Connections "Connections" ["checksums", "timeouts", "id-seed", "memory"];
     Stages "Analysis" ["streams", "identify", "patterns", "parse", "all-fields", "ja3", "roots",
         "extract", "hash", "grammar", "fix-dictionary", "scans", "rules", "var", "indicators",
-        "strict-rules",
-        "alert-payload", "alert-packet"];
+        "strict-rules", "suricata-yaml", "reputation-categories", "reputation",
+        "alert-payload", "alert-packet", "alert-xff", "alert-xff-hop"];
     Patterns "Analysis" ["patterns"];
+    Rules "Rules" ["rules", "var", "indicators", "suricata-yaml", "reputation-categories",
+        "reputation"];
     Records "Records" ["interim", "community-id", "community-seed", "host-pairs", "netflow",
         "stats", "stats-every", "csv-safe", "parquet-time"];
     Texts "Records" ["interim", "community-id", "community-seed", "csv-safe"];

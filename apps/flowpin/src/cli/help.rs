@@ -161,6 +161,9 @@ EVE JSON, or its Community ID, which may match several connections if ports were
 same input, --timeouts, --memory, --id-seed and --community-seed as in the run, so that the same \
 connections are found. The filter is not needed, because it does not change uids.
 
+With `--sid SID -S RULES`, the connections are those that these rules alert of, over the whole \
+input and with all rules that are named, as in such a run: thresholds and bits count.
+
 A connection has the same uid in a slice that is analysed by itself.
 
 If FILE ends in .pcap, it becomes a pcap file (nanoseconds, one link type), otherwise pcapng, \
@@ -172,6 +175,7 @@ Examples:
   flowpin slice -r big.pcap --uid C0XWfTK4LReq -w one.pcap
   flowpin slice -r big.pcap --uid C0XWfTK4LReq --uid 1:wCb3OG7yAFWelaUydu0D+125CLM= -w two.pcap
   flowpin slice -r captures/ --filter 'host 10.1.2.3' -w host.pcapng
+  flowpin slice -r big.pcap --sid 2028773,2019240 -S rules/ -w alerted.pcapng
   flowpin slice -r big.pcap --uid C0XWfTK4LReq -w - | tshark -r -
 
 Exit codes: as for `flowpin run`; 1 also if no packet was found.";

@@ -2,6 +2,7 @@
 
 use super::{InputArgs, help};
 use clap::{Args, Subcommand, ValueHint};
+use flowpin_config::RulesPlan;
 use std::path::PathBuf;
 
 /// The commands for signature rules.
@@ -59,6 +60,35 @@ pub(crate) struct RuleArgs {
     /// What a variable of the rules stands for: HOME_NET=[10.0.0.0/8]; may be repeated
     #[arg(long = "var", value_name = "NAME=VALUE")]
     pub(crate) variables: Vec<String>,
+
+    /// Take variables and reputation from a suricata.yaml, or from that of a directory, if it has
+    /// one; not its rules
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    pub(crate) suricata_yaml: Option<PathBuf>,
+
+    /// Categories of reputation, for `iprep`: lines NUMBER,NAME,DESCRIPTION
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) reputation_categories: Option<PathBuf>,
+
+    /// Addresses and networks with their reputation, for `iprep`: lines ADDRESS,CATEGORY,SCORE;
+    /// may be repeated
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) reputation: Vec<PathBuf>,
+}
+
+impl RuleArgs {
+    /// What a plan says of these rules.
+    pub(crate) fn wanted(&self) -> RulesPlan {
+        RulesPlan {
+            files: self.paths.clone(),
+            indicators: self.indicators.clone(),
+            variables: self.variables.clone(),
+            suricata_yaml: self.suricata_yaml.clone(),
+            reputation_categories: self.reputation_categories.clone(),
+            reputation: self.reputation.clone(),
+            ..RulesPlan::default()
+        }
+    }
 }
 
 /// What rules are compared with.

@@ -1,7 +1,7 @@
 //! `flowpin slice`.
 
 use super::InputArgs;
-use super::flags::{Connections, Flags, Names};
+use super::flags::{Connections, Flags, Names, Rules};
 use clap::{Args, ValueHint};
 use flowpin_config::Settings;
 use std::ffi::OsString;
@@ -16,6 +16,16 @@ pub(crate) struct SliceArgs {
     /// A connection, by its uid, flow_id or Community ID from a record; may be repeated
     #[arg(long = "uid", value_name = "ID", help_heading = "Input")]
     pub(crate) ids: Vec<String>,
+
+    /// Connections that the rules (-S) with these numbers alert of; several are separated by
+    /// commas, or the option repeated
+    #[arg(
+        long = "sid",
+        value_name = "SID",
+        value_delimiter = ',',
+        help_heading = "Input"
+    )]
+    pub(crate) sids: Vec<u32>,
 
     /// The capture to write: pcap if FILE ends in .pcap, else pcapng; `-` for standard output
     #[arg(
@@ -37,6 +47,9 @@ pub(crate) struct SliceArgs {
     #[command(flatten)]
     names: Flags<Names>,
 
+    #[command(flatten)]
+    rules: Flags<Rules>,
+
     /// More captures, then the filter
     #[arg(
         value_name = "FILTER",
@@ -54,6 +67,7 @@ impl SliceArgs {
     pub(crate) fn settings(&self) -> anyhow::Result<Settings> {
         let settings = self.input.settings(&self.words)?;
         let settings = settings.over(self.connections.settings());
-        Ok(settings.over(self.names.settings()))
+        let settings = settings.over(self.names.settings());
+        Ok(settings.over(self.rules.settings()))
     }
 }

@@ -1,6 +1,7 @@
 //! `flowpin cc`: reports on C programs, their transformation, and the check whether it is allowed.
 
 use super::print;
+use super::watch::watch;
 use crate::cli::{
     CcCommand, CheckArgs, FlexArgs, Memory, PartKey, ReportArgs, RingKind, ScannerArgs, SourceArgs,
     StateBackend, TransformArgs,
@@ -21,24 +22,32 @@ use std::io::Write as _;
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::slice;
+use std::sync::mpsc::{self, Sender};
 use std::thread::{self, Builder};
+use std::time::Duration;
 
-/// Runs `flowpin cc`: on a thread whose stack is enough for deeply nested programs, if there can be
-/// one.
+/// Runs `flowpin cc`: on a thread whose stack is enough for deeply nested programs, while this one
+/// watches that it ends.
 pub(crate) fn compile(what: &CcCommand) -> Result<Exit, Failure> {
-    let work = || match what {
-        CcCommand::Report(args) => report(args),
-        CcCommand::Transform(args) => transform(args),
+    let limit = match what {
+        CcCommand::Report(args) => args.sources.time_limit,
+        CcCommand::Transform(args) => args.sources.time_limit,
+        // Programs of others' may run as long as they like.
+        CcCommand::Scanner(_) | CcCommand::Patterns(_) | CcCommand::Check(_) => 0,
+    };
+    let (tells, told) = mpsc::channel();
+    let work = move || match what {
+        CcCommand::Report(args) => report(args, &tells),
+        CcCommand::Transform(args) => transform(args, &tells),
         CcCommand::Scanner(args) => scanner(args),
         CcCommand::Patterns(args) => patterns(args),
         CcCommand::Check(args) => check(args),
     };
     thread::scope(|scope| {
         let thread = Builder::new().name("cc".into()).stack_size(STACK_BYTES);
-        match thread.spawn_scoped(scope, work) {
-            Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
-            Err(_) => work(),
-        }
+        let thread = thread.spawn_scoped(scope, work).map_err(Failure::failed)?;
+        watch(&told, (limit > 0).then(|| Duration::from_secs(limit)));
+        thread.join().unwrap_or_else(|panic| resume_unwind(panic))
     })
 }
 
@@ -46,7 +55,7 @@ pub(crate) fn compile(what: &CcCommand) -> Result<Exit, Failure> {
 const STACK_BYTES: usize = 1 << 30;
 
 /// The program's model, and its text.
-fn read(args: &SourceArgs) -> Result<(Model, Texts), Failure> {
+fn read(args: &SourceArgs, tells: &Sender<PathBuf>) -> Result<(Model, Texts), Failure> {
     let sources = match &args.database {
         Some(path) => Sources::of_database(path),
         None => {
@@ -55,7 +64,11 @@ fn read(args: &SourceArgs) -> Result<(Model, Texts), Failure> {
         }
     };
     let sources = sources.map_err(Failure::unreadable)?;
-    let model = flowpin_cc::collect(&sources).map_err(|error| match error {
+    let model = flowpin_cc::collect_telling(&sources, |file| {
+        // Who watches may have nothing to tell any more.
+        let _ = tells.send(file.to_owned());
+    });
+    let model = model.map_err(|error| match error {
         ReadError::Library(_) => Failure::failed(error),
         ReadError::Compile { .. } => Failure::unreadable(error),
     })?;
@@ -65,9 +78,9 @@ fn read(args: &SourceArgs) -> Result<(Model, Texts), Failure> {
     Ok((model, texts))
 }
 
-fn report(args: &ReportArgs) -> Result<Exit, Failure> {
+fn report(args: &ReportArgs, tells: &Sender<PathBuf>) -> Result<Exit, Failure> {
     let is_json = args.json;
-    let (model, texts) = read(&args.sources)?;
+    let (model, texts) = read(&args.sources, tells)?;
     if let Some(function) = &args.cut {
         let cut = flowpin_cc::cut(model, &texts, function);
         let cut = cut.map_err(|what| Failure::usage(anyhow!(what)))?;
@@ -85,8 +98,8 @@ fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-fn transform(args: &TransformArgs) -> Result<Exit, Failure> {
-    let (model, texts) = read(&args.sources)?;
+fn transform(args: &TransformArgs, tells: &Sender<PathBuf>) -> Result<Exit, Failure> {
+    let (model, texts) = read(&args.sources, tells)?;
     is_free(&args.output, &model, args.force)?;
     let backend = match args.backend {
         StateBackend::Context => Backend::Context,
@@ -103,12 +116,13 @@ fn transform(args: &TransformArgs) -> Result<Exit, Failure> {
             Memory::Libc => Alloc::Libc,
             Memory::Pool => Alloc::Pool,
         },
+        unity: args.unity,
     };
     let output = match flowpin_cc::transform(&model, &texts, choices) {
         Ok(output) => output,
         Err(refusals) => return refused(&refusals),
     };
-    write(&output, &args.output)
+    write_files(&output.files, &args.output)
         .with_context(|| format!("cannot write to {}", args.output.display()))
         .map_err(Failure::failed)?;
     if backend == Backend::Context {
@@ -121,6 +135,10 @@ fn transform(args: &TransformArgs) -> Result<Exit, Failure> {
             return refused(&left);
         }
     }
+    let united = match args.unity {
+        true => united(&model, &args.output)?,
+        false => String::new(),
+    };
     for note in &output.notes {
         tell(format_args!(
             "note: {note} is not compiled with these flags, and is left as it is"
@@ -130,7 +148,7 @@ fn transform(args: &TransformArgs) -> Result<Exit, Failure> {
         tell(format_args!("warning: {warning}"));
     }
     let mut text = format!(
-        "{}: {} lines changed or added; {} variables are private to each core\n",
+        "{}: {} lines changed or added; {} variables are private to each core{united}\n",
         args.output.display(),
         output.changed,
         output.private.len()
@@ -142,6 +160,22 @@ fn transform(args: &TransformArgs) -> Result<Exit, Failure> {
     );
     print(&text)?;
     Ok(Exit::Done)
+}
+
+/// Makes one source of those of the output that go together, and tells which do not.
+fn united(model: &Model, folder: &Path) -> Result<String, Failure> {
+    let folder = folder.canonicalize().map_err(Failure::failed)?;
+    let unity = flowpin_cc::unite(model, &folder).map_err(Failure::failed)?;
+    for (name, why) in &unity.apart {
+        tell(format_args!("note: {name} is compiled by itself: {why}"));
+    }
+    write_files(&unity.files, &folder)
+        .with_context(|| format!("cannot write to {}", folder.display()))
+        .map_err(Failure::failed)?;
+    Ok(match unity.together {
+        0 => "; no two sources go together as one".to_owned(),
+        count => format!("; {count} sources are compiled as one"),
+    })
 }
 
 fn refused(refusals: &[flowpin_cc::Refusal]) -> Result<Exit, Failure> {
@@ -181,8 +215,8 @@ fn is_free(folder: &Path, model: &Model, force: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-fn write(output: &flowpin_cc::Output, folder: &Path) -> anyhow::Result<()> {
-    for file in &output.files {
+fn write_files(files: &[flowpin_cc::OutputFile], folder: &Path) -> anyhow::Result<()> {
+    for file in files {
         let path = folder.join(&file.path);
         if let Some(parent) = path.parent() {
             fs::create_dir_all(parent)?;

@@ -16,6 +16,7 @@ mod run;
 mod slice;
 mod streams;
 mod trace;
+mod watch;
 
 pub(crate) use bench::bench;
 pub(crate) use compile::compile;
@@ -39,7 +40,7 @@ use crate::grammars;
 use crate::progress::Bar;
 use crate::signals::Signals;
 use crate::tell::tell;
-use flowpin_config::{Format, OutputPlan, PeerAddress, Plan, Settings};
+use flowpin_config::{CaptureMethod, Format, OutputPlan, PeerAddress, Plan, Settings};
 use flowpin_engine::{InputReport, ProgressSink, RunReport, Wanted};
 use flowpin_explanation::SAME_RUN;
 use flowpin_words::number;
@@ -126,6 +127,15 @@ fn without_effect(plan: &Plan) -> Option<&'static str> {
              `--output kafka://HOST:PORT/TOPIC`",
         ),
         (
+            live.rings > 1 && live.capture == CaptureMethod::AfXdp,
+            "`--rings` divides the packets that the kernel copies; with `--capture af-xdp` there \
+             is a socket for each receive queue anyway",
+        ),
+        (
+            (live.rings > 1 || live.capture == CaptureMethod::AfXdp) && !plan.is_live(),
+            "`--rings` and `--capture` are for what is captured from an interface (`-i`)",
+        ),
+        (
             live.shed && !plan.is_live(),
             "`--shed` leaves work out where an interface sends more than can be analysed; files \
              wait",
@@ -133,6 +143,10 @@ fn without_effect(plan: &Plan) -> Option<&'static str> {
         (
             divides && live.record.is_none(),
             "`--write-rotate` divides a recording: name it with `-w FILE`",
+        ),
+        (
+            live.record_total.is_some() && !divides,
+            "`--write-total` bounds the files of `--write-rotate`: give that, too",
         ),
         (
             live.record_keep.is_some() && !divides,

@@ -25,7 +25,7 @@ pub(crate) fn rules(what: &RulesCommand) -> Result<Exit, Failure> {
 
 fn load(args: &RuleArgs) -> Result<(Loaded, RuleDatabase), Failure> {
     let refused = |why: String| Failure::usage(anyhow!(why));
-    let loaded = flowpin_rules::read(&args.paths, &args.indicators, &args.variables);
+    let loaded = flowpin_rules::read(&args.wanted());
     let mut loaded = loaded.map_err(refused)?;
     tell_unused(&loaded, &args.variables);
     tell_classes(&loaded);

@@ -25,9 +25,7 @@ pub(super) fn profile(args: &RuleProfileArgs, rules: &RuleArgs) -> Result<Exit, 
     }
     plan.pipeline = PipelineShape::Single;
     plan.output.formats = vec![Format::None];
-    plan.rules.files.clone_from(&rules.paths);
-    plan.rules.indicators.clone_from(&rules.indicators);
-    plan.rules.variables.clone_from(&rules.variables);
+    plan.rules = rules.wanted();
     load(&mut plan)?;
     let ledger = Arc::new(CostLedger::default());
     plan.rules.costs = Some(Arc::clone(&ledger));

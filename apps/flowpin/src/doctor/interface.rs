@@ -17,6 +17,7 @@ pub(crate) fn interface(name: &str) -> Result<Part, SocketError> {
         Some(rights(name)),
         state(name, &folder),
         queues(name, &card),
+        spreading(name, &card),
         ring(name, &card),
         offload(name, &card),
         lost(name, &folder),
@@ -40,6 +41,7 @@ fn rights(name: &str) -> Finding {
         snap_len: 64,
         promiscuous: false,
         ring_bytes: 0,
+        rings: 1,
         timeout_ms: 1,
     };
     match Ring::open::<SocketError>(&options, |_| Ok(Vec::new())) {
@@ -79,6 +81,22 @@ fn queues(name: &str, card: &Driver) -> Option<Finding> {
         Finding::advice("queues", what, todo)
     } else {
         Finding::good("queues", shown)
+    })
+}
+
+/// Whether both directions of a connection come by one queue: it matters to runs of single queues.
+fn spreading(name: &str, card: &Driver) -> Option<Finding> {
+    let is_symmetric = card.spreads_symmetrically?;
+    (card.receive_queues? > 1).then(|| match is_symmetric {
+        true => Finding::good("queues' key", "both directions of a connection, one queue"),
+        false => Finding::advice(
+            "queues' key",
+            format!(
+                "the two directions of a connection come by different queues: `-i {name}@0` alone \
+                 has halves; `-i {name}` has all"
+            ),
+            format!("for runs of single queues, `ethtool -X {name} hkey {SYMMETRIC_KEY}`"),
+        ),
     })
 }
 
@@ -186,3 +204,7 @@ fn read(folder: &str, file: &str) -> Option<String> {
 
 /// `IFF_UP`.
 const IS_UP: u32 = 1;
+/// A key in which each two bytes are the same gives both directions one hash; of the length that
+/// most cards want.
+const SYMMETRIC_KEY: &str = "6d:5a:6d:5a:6d:5a:6d:5a:6d:5a:6d:5a:6d:5a:6d:5a:6d:5a:6d:5a:\
+    6d:5a:6d:5a:6d:5a:6d:5a:6d:5a:6d:5a:6d:5a:6d:5a:6d:5a:6d:5a";

@@ -6,7 +6,15 @@ use std::fs;
 
 /// Examines the system.
 pub(crate) fn system() -> Part {
-    let findings = [kernel(), memory(), clock(), processors(), backlog()];
+    let findings = [
+        kernel(),
+        capabilities(),
+        memory(),
+        locked(),
+        clock(),
+        processors(),
+        backlog(),
+    ];
     Part {
         name: "System".to_owned(),
         findings: findings.into_iter().flatten().collect(),
@@ -51,6 +59,60 @@ fn memory() -> Option<Finding> {
         Finding::advice("memory", what, "run with a smaller `--memory`")
     } else {
         Finding::good("memory", format!("{shown} are available"))
+    })
+}
+
+/// What this user may do, of what a capture needs when it begins.
+fn capabilities() -> Option<Finding> {
+    let status = read("/proc/self/status")?;
+    let effective = status
+        .lines()
+        .find_map(|line| line.strip_prefix("CapEff:"))?;
+    let effective = u64::from_str_radix(effective.trim(), 16).ok()?;
+    let lacks = |wanted: &[(u32, &'static str)]| -> Vec<&'static str> {
+        let missing = wanted.iter().filter(|(bit, _)| effective >> bit & 1 == 0);
+        missing.map(|&(_, name)| name).collect()
+    };
+    let (plain, xdp) = (lacks(&[CAPTURES]), lacks(&CAPTURES_BY_XDP));
+    Some(if !plain.is_empty() {
+        let what = "this user may not capture: it lacks CAP_NET_RAW";
+        let todo = "run as root, or `sudo setcap cap_net_raw+ep $(command -v flowpin)`";
+        Finding::advice("rights", what, todo)
+    } else if !xdp.is_empty() {
+        let what = format!(
+            "enough to capture; `--capture af-xdp` would need {}",
+            xdp.join(", ")
+        );
+        Finding::good("rights", what)
+    } else {
+        Finding::good("rights", "enough to capture, also with `--capture af-xdp`")
+    })
+}
+
+/// How much memory may be locked, which frames of AF_XDP are.
+fn locked() -> Option<Finding> {
+    let limits = read("/proc/self/limits")?;
+    let line = limits
+        .lines()
+        .find_map(|line| line.strip_prefix("Max locked memory"))?;
+    let mut words = line.split_whitespace();
+    let (soft, hard) = (words.next()?, words.next()?);
+    // A run raises the one to the other by itself.
+    Some(match hard.parse::<u64>() {
+        Err(_) => Finding::good("locked memory", "no limit"),
+        Ok(most) if most >= RING_BYTES => {
+            let what = format!("{} may be locked", number::bytes(most));
+            Finding::good("locked memory", what)
+        }
+        Ok(most) => {
+            let least = number::bytes(soft.parse().unwrap_or(most));
+            let what = format!("{least} may be locked: less than the frames of `--capture af-xdp`");
+            Finding::advice(
+                "locked memory",
+                what,
+                "for that, `ulimit -l unlimited`, or a smaller `--ring`; root may exceed it",
+            )
+        }
     })
 }
 
@@ -105,3 +167,9 @@ fn backlog() -> Option<Finding> {
 
 /// Tables, and a ring beside.
 const WANTED_BYTES: u64 = (1 << 30) + (64 << 20);
+/// `CAP_NET_RAW`, as bit and name (linux/capability.h).
+const CAPTURES: (u32, &str) = (13, "CAP_NET_RAW");
+/// With `CAP_NET_ADMIN` and `CAP_BPF`.
+const CAPTURES_BY_XDP: [(u32, &str); 3] = [CAPTURES, (12, "CAP_NET_ADMIN"), (39, "CAP_BPF")];
+/// What `--ring` has by default.
+const RING_BYTES: u64 = 64 << 20;

@@ -294,3 +294,25 @@ fn deep_programs_are_read() {
     }
     assert_eq!(code(&output), 0, "{}", stderr(&output));
 }
+
+/// Macros that hold each other double with each level, and libclang does not stop: the command does,
+/// and says in words which source it was at.
+#[test]
+fn a_program_that_cannot_be_read_to_its_end_is_given_up() {
+    let place = place();
+    let levels: String = (1..60)
+        .map(|level| format!("#define A{level} A{0} A{0}\n", level - 1))
+        .collect();
+    let source = format!("#define A0 x++;\n{levels}int x;\nint main(void) {{ A59 return x; }}\n");
+    fs::write(place.path().join("grows.c"), source).unwrap();
+    let output = run(&place, "cc report --time-limit 1 grows.c");
+    let said = stderr(&output);
+    if said.contains("libclang") && !said.contains("time-limit") {
+        println!("skipped: libclang of at least 19.1 is not installed");
+        return;
+    }
+    assert_eq!(code(&output), 1, "{said}");
+    let words = "grows.c: not done after 1 s (--time-limit): macros that hold each other";
+    assert!(said.contains(words), "{said}");
+    assert!(output.stdout.is_empty());
+}

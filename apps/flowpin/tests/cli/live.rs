@@ -112,6 +112,7 @@ fn a_recording_in_many_files_gives_the_records_of_its_run() {
         cat all-*.pcapng | $F run -r - -l piped -q
         $F run $(for file in all-*.pcapng; do echo -r $file; done) -l named -q --json >read
         capture -i b -w last.pcapng --write-rotate 20KiB --write-keep 2 -l kept; send; stop
+        capture -i b -w total.pcapng --write-rotate 20KiB --write-total 70KiB -l total; send; stop
         capture -i b -w hour.pcapng --write-rotate 1h -l hour; send; stop";
     if with_a_cable(script, folder).is_none() {
         return;
@@ -151,6 +152,10 @@ fn a_recording_in_many_files_gives_the_records_of_its_run() {
         last[0].0 >= all[all.len() - 3].0.replace("all", "last"),
         "{last:?}"
     );
+    let total = names("total-");
+    let bytes: u64 = total.iter().map(|(_, len)| len).sum();
+    assert!((40 << 10..=70 << 10).contains(&bytes), "{total:?}");
+    assert!(total.last().unwrap().0 >= all[all.len() - 3].0.replace("all", "total"));
     let [(hour, _)] = names("hour-").try_into().unwrap();
     assert!(hour.ends_with("-00-00Z.pcapng"), "{hour}");
 }
@@ -216,6 +221,43 @@ fn filters_and_queues_divide_the_packets() {
     assert_eq!((seen(6), seen(7)), (sent, sent));
     assert_eq!(read(folder, "refusal"), "3\n");
     assert!(read(folder, "refused").contains("it has 4, counted from 0"));
+}
+
+/// Several rings, which the kernel fills by queue or, where there are fewer, by hosts, have each
+/// packet once; and their recording gives the records.
+#[test]
+fn several_rings_have_the_packets_of_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let script = "
+        for rings in 4 6; do
+            capture -i b --rings $rings -w $rings.pcapng -l live-$rings --json --pipeline 1x2
+            send; stop
+            mv summary summary-$rings
+            $F run -r $rings.pcapng -l again-$rings -q --pipeline 1x1
+        done
+        capture -i b --rings 4 --json --format none --ring 2MiB
+        kill -STOP $pid
+        $F gen http --packets 20000 --packet-len 1000 -i a --topspeed --truth many >/dev/null
+        kill -CONT $pid; stop";
+    if with_a_cable(script, folder).is_none() {
+        return;
+    }
+    let sent = &json(folder, "truth")["totals"]["packets"];
+    for rings in ["4", "6"] {
+        let summary = json(folder, &format!("summary-{rings}"));
+        assert_eq!(summary["traffic"]["packets"], *sent, "{rings}");
+        let live = read(folder, &format!("live-{rings}/eve.json"));
+        assert!(live.lines().count() > 60);
+        assert!(live == read(folder, &format!("again-{rings}/eve.json")));
+    }
+    let summary = json(folder, "summary");
+    let count = |value: &Value| value.as_u64().unwrap();
+    let dropped = count(&summary["quality"]["dropped"]);
+    let read = count(&summary["traffic"]["packets"]);
+    assert!(dropped > 0, "{read} read");
+    let many = json(folder, "many");
+    assert_eq!(read + dropped, count(&many["totals"]["packets"]));
 }
 
 /// What the ring has no room for is counted once: packets read and dropped are those sent.
@@ -434,6 +476,11 @@ fn what_makes_no_sense_is_refused() {
             "`--write-rotate`",
         ),
         (
+            &["-i", "lo", "-w", "x", "--write-total", "1GiB"],
+            2,
+            "`--write-rotate`",
+        ),
+        (
             &["-r", "x", "--stats-every", "1s"],
             2,
             "with `--stats FILE`",
@@ -446,6 +493,16 @@ fn what_makes_no_sense_is_refused() {
             "add it to `--format`",
         ),
         (&["-r", "x", "--shed"], 2, "`--shed` leaves work out"),
+        (
+            &["-r", "x", "--rings", "2"],
+            2,
+            "captured from an interface",
+        ),
+        (
+            &["-i", "lo", "--rings", "2", "--capture", "af-xdp"],
+            2,
+            "a socket for each receive queue anyway",
+        ),
         (&["-i", "a/b"], 2, "is no interface"),
         (&["-i", "lo", "-s", "0"], 2, "must be more than 0"),
     ] {

@@ -37,3 +37,7 @@ mod stopped;
 mod streams;
 mod traces;
 mod usage;
+#[cfg(target_os = "linux")]
+mod wire;
+#[cfg(target_os = "linux")]
+mod xdp;

@@ -265,3 +265,62 @@ fn slice_says_what_is_wrong_with_a_name() {
         stderr(&some)
     );
 }
+
+/// From alerts to the packets of their connections: those that a run over the same rules tells of,
+/// and no others.
+#[test]
+fn slice_gives_the_packets_of_connections_that_rules_alert_of() {
+    let dir = tempfile::tempdir().unwrap();
+    let lab = capture("lab-day.pcapng");
+    let rules = dir.path().join("a.rules");
+    let text_of_rules = "\
+alert dns any any -> any any (dns.query; content:\"a\"; sid:1;)
+alert http any any -> any any (http.method; content:\"GET\"; sid:2;)
+alert http any any -> any any (http.host; content:\"no.such.host\"; sid:3;)
+alert tcp any any -> any any (flags:S; sid:4;)
+";
+    std::fs::write(&rules, text_of_rules).unwrap();
+    let (rules, out) = (text(&rules), dir.path().join("a.pcapng"));
+    let out = text(&out);
+    let mut expected = Vec::new();
+    for record in records(&["-r", &lab, "-S", rules]) {
+        let sid = &record["alert"]["signature_id"];
+        if record["event_type"] == "alert" && (*sid == 1 || *sid == 2) {
+            expected.push(record["flow_id"].as_u64().unwrap());
+        }
+    }
+    expected.sort_unstable();
+    expected.dedup();
+    assert!(expected.len() > 1);
+    let slice = |sids: &str, more: &[&str]| {
+        let own = [
+            "slice", "-r", &lab, "--sid", sids, "-S", rules, "--force", "-w", out,
+        ];
+        flowpin(&[&own[..], more].concat())
+    };
+    let output = slice("1,2", &[]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let again = connections(&["-r", out]);
+    let mut found: Vec<u64> = again
+        .values()
+        .map(|one| one["flow_id"].as_u64().unwrap())
+        .collect();
+    found.sort_unstable();
+    assert_eq!(found, expected);
+    let output = slice("2,3", &[]);
+    assert_eq!(code(&output), 1);
+    assert!(
+        stderr(&output).contains("no alert of 3"),
+        "{}",
+        stderr(&output)
+    );
+    let output = slice("3", &[]);
+    assert_eq!(code(&output), 1);
+    assert!(stderr(&output).contains("have not alerted"));
+    let output = slice("99", &[]);
+    assert_eq!(code(&output), 2);
+    assert!(stderr(&output).contains("no rule has the number 99"));
+    let output = flowpin(&["slice", "-r", &lab, "--sid", "1", "-w", out]);
+    assert_eq!(code(&output), 2);
+    assert!(stderr(&output).contains("-S PATH"));
+}

@@ -117,7 +117,7 @@ def read(
 
     :param source: a path of a capture or of a folder, a pattern for paths (``"day/*.pcap.gz"``),
         bytes of a capture, an open binary file, packets as ``(time, bytes)``, or a list of several
-        of these.
+        of these. ``None`` with ``interface="eth0"``: what comes there, until ``close()`` or Ctrl-C.
     :param records: the kind of records (then there is one :class:`Reader`), or several kinds, or
         ``None`` for all kinds (then there are :class:`Records`, a reader for each).
     :param filter: only packets that match this pcap-filter(7) expression.
@@ -272,7 +272,8 @@ def _started(
         options["filter"] = filter
     given = words(options)
     place = None if config is None else os.fspath(config)
-    paths, names, feeders = resolve(source, link_type)
+    is_live = source is None and "interface" in options
+    paths, names, feeders = ([], [], []) if is_live else resolve(source, link_type)
     for feeder in feeders:
         feeder.start()
     try:

@@ -3,7 +3,8 @@
 ::
 
     splits ─► survey ─► the driver adds up ─► deal ─► shuffle ─► parts ─┬─► records
-              (1 pass)   numbers, clocks     (2 pass)  by part          └─► notes ─► join ─► scans
+              (1 pass)   numbers, clocks     (2 pass)  by part  ▲       ├─► notes ─► join ─► scans
+                                                                └───────┴─ what the next slice needs
 
 Each step is the engine's own (``engine/src/parts``), so the records are those of one run over all
 captures. This module decides who does what, and in which order.
@@ -16,6 +17,9 @@ import pickle
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import timedelta
+from functools import reduce
+from itertools import chain
 from typing import IO, Any
 
 import pyarrow
@@ -25,7 +29,8 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from . import _native
 from ._errors import CapWarning, DamagedCaptureWarning, OptionError
 from ._options import words
-from ._splits import Driver, Job, Settled
+from ._slices import Spool, spans
+from ._splits import Driver, Job, Settled, Span
 
 #: Options of runs that are not divided; what else is refused, the engine says.
 _REFUSED = {
@@ -33,11 +38,8 @@ _REFUSED = {
     "stats": "there is a file of it for each run",
 }
 
-#: Losses that come from a limit which all connections share: one run may have lost others.
-_SHARED = ("memory", "evicted", "forgotten", "untracked", "summed", "_connections", "room")
-
 #: Options that are not the engine's.
-OWN = ("parts", "split_bytes", "damaged")
+OWN = ("parts", "split_bytes", "damaged", "slice")
 
 _SPLIT_BYTES = 64 << 20
 
@@ -74,36 +76,103 @@ def analyse(
     driver = Driver(spark, job, int(own["split_bytes"] or _SPLIT_BYTES))
     splits, damage, job.whole = driver.settle(paths)
     _tell_damage(damage, own["damaged"] == "fail")
-    records = _run(spark, job, splits)
+    slices = spans(splits, _slice_ns(own["slice"]))
+    done = _run(spark, job, splits, slices)
     # Control connections and what they announce belong together: once more, with them in one part.
-    while hosts := _hosts(records) - set(job.hosts):
-        records.unpersist()
+    while hosts := _hosts(_all(done)) - set(job.hosts):
+        for records in done:
+            records.unpersist()
         job = replace(job, hosts=sorted({*job.hosts, *hosts}))
-        records = _run(spark, job, splits)
+        done = _run(spark, job, splits, slices)
+    records = _all(done)
     joined = _joined(spark, job, records)
-    _tell_losses(records, joined)
+    _tell_losses(records, joined, len(slices) > 1)
     return {kind: _of_kind(records, joined, kind, *schemas[kind]) for kind in kinds}
 
 
-def _run(spark: SparkSession, job: Job, splits: Sequence[Settled]) -> DataFrame:
-    """Deals out all packets, and analyses the parts: rows of kind, part, number and bytes."""
+def _slice_ns(given: timedelta | float | None) -> int | None:
+    if given is None:
+        return None
+    seconds = given.total_seconds() if isinstance(given, timedelta) else float(given)
+    if seconds < 2:
+        raise OptionError(f"slice={given!r}: a slice has two seconds at least", "slice")
+    return int(seconds * 1e9)
+
+
+def _run(
+    spark: SparkSession, job: Job, splits: Sequence[Settled], slices: Sequence[Span]
+) -> list[DataFrame]:
+    """Analyses one slice after the other: rows of kind, part, number and bytes."""
+    done: list[DataFrame] = []
+    for span in slices:
+        own = [split for split in splits if split.is_in(span)]
+        records = _slice(spark, job, own, span, done)
+        if len(slices) > 1 and spark.sparkContext.getCheckpointDir():
+            # What was shuffled for it is not needed any more.
+            records = records.checkpoint()
+        else:
+            records = records.persist()
+        if len(slices) > 1:
+            # Now, not when the last one needs it: so no more than a slice is moved at a time.
+            records.count()
+        done.append(records)
+    return done
+
+
+def _all(done: Sequence[DataFrame]) -> DataFrame:
+    return reduce(DataFrame.unionByName, done)
+
+
+def _slice(
+    spark: SparkSession,
+    job: Job,
+    splits: Sequence[Settled],
+    span: Span,
+    before: Sequence[DataFrame],
+) -> DataFrame:
+    """Deals the packets of a slice out, and analyses the parts."""
+
+    def analyse_part(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+        return _analysed(job, span, batches)
+
+    shares = shares_of(spark, job, splits, span)
+    for handed in _handed_on(before, span):
+        shares = shares.unionByName(handed)
+    columns = "kind string, part int, number decimal(20, 0), data binary"
+    return by_part(job, shares).mapInArrow(analyse_part, columns)
+
+
+def shares_of(
+    spark: SparkSession, job: Job, splits: Sequence[Settled], span: Span
+) -> DataFrame:
+    """The packets of a slice, with the part of each."""
 
     def deal(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
         for batch in batches:
             for split in batch.column(0).to_pylist():
-                yield from _dealt(job, pickle.loads(split))
-
-    def analyse_part(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
-        return _analysed(job, batches)
+                yield from _dealt(job, span, pickle.loads(split))
 
     # A row for each split, in a task of its own: no task gets more than it needs.
     pickled = [(bytearray(pickle.dumps(split)),) for split in splits]
     tasks = spark.sparkContext.parallelize(pickled, max(1, len(pickled)))
     rows = spark.createDataFrame(tasks, "split binary")
-    shares = rows.mapInArrow(deal, "part int, number long, share binary")
-    by_part = shares.repartitionById(job.parts + 2, shares["part"]).sortWithinPartitions("number")
-    columns = "kind string, part int, number decimal(20, 0), data binary"
-    return by_part.mapInArrow(analyse_part, columns).persist()
+    return rows.mapInArrow(deal, "part int, number long, share binary")
+
+
+def by_part(job: Job, shares: DataFrame) -> DataFrame:
+    """Each part's in a task of their own, in order."""
+    moved = shares.repartitionById(job.parts + 2, shares["part"])
+    return moved.sortWithinPartitions("number")
+
+
+def _handed_on(before: Sequence[DataFrame], span: Span) -> Iterator[DataFrame]:
+    """What the slices before a slice have for it."""
+    wanted = [(records, "'.kept'") for records in before if span[1] is None]
+    if before:
+        wanted.append((before[-1], "'.open', '.carried'"))
+    for records, kinds in wanted:
+        rows = records.where(f"kind in ({kinds})")
+        yield rows.selectExpr("part", "cast(number as long) number", "data share")
 
 
 _SHARES = pyarrow.schema(
@@ -119,11 +188,12 @@ _ROWS = pyarrow.schema(
 )
 
 
-def _dealt(job: Job, settled: Settled) -> Iterator[pyarrow.RecordBatch]:
+def _dealt(job: Job, span: Span, settled: Settled) -> Iterator[pyarrow.RecordBatch]:
     known = (settled.packets_before, settled.clock, settled.next)
+    which = (job.division, span)
 
     def start(source: Any, data: Any) -> Any:
-        return _native.deal(source, job.config, job.given, data, known, job.division)
+        return _native.deal(source, job.config, job.given, data, known, which)
 
     for part, number, share in job.started(settled.split, start):
         yield pyarrow.RecordBatch.from_pylist(
@@ -132,24 +202,40 @@ def _dealt(job: Job, settled: Settled) -> Iterator[pyarrow.RecordBatch]:
 
 
 def _analysed(
-    job: Job, batches: Iterable[pyarrow.RecordBatch]
+    job: Job, span: Span, batches: Iterable[pyarrow.RecordBatch]
 ) -> Iterator[pyarrow.RecordBatch]:
     shares = _shares(batches)
     first = next(shares, None)
     if first is None:
         return
-    part = first[0]
+    part, number, opened = first
+    begin, end = span
+    has_shards = part < job.parts
+    if end is not None and not has_shards:
+        # What this part has is decided over everything: in the last slice.
+        for _, number, share in chain([first], shares):
+            yield _row(".kept", part, number, share)
+        return
+    if number != _OPEN:
+        shares, opened = chain([first], shares), b""
+    which = (part, job.whole, (begin if has_shards else 0, end, opened))
+    with Spool(share for _, _, share in shares) as spool:
+        given = spool if end is not None else spool.source
+        items = _native.part(job.config, job.given, given, job.division, which)
+        for kind, number, data in items:
+            if kind == ".open":
+                number, opened = _OPEN, data
+            yield _row(kind, part, number, data)
+        for name, count in items.report().losses.items():
+            yield _row(f".lost {name}", part, count, b"")
+        if end is not None:
+            again = spool.again()
+            for kind, number, data in _native.carry(job.config, job.given, again, (end, opened)):
+                yield _row(kind, part, number, data)
 
-    def all_shares() -> Iterator[bytes]:
-        yield first[1]
-        for _, share in shares:
-            yield share
 
-    items = _native.part(job.config, job.given, all_shares(), job.division, part, job.whole)
-    for kind, number, data in items:
-        yield _row(kind, part, number, data)
-    for name, count in items.report().losses.items():
-        yield _row(f".lost {name}", part, count, b"")
+#: The number of what is open, before those of all shares.
+_OPEN = -1
 
 
 def _row(kind: str, part: int, number: int, data: bytes) -> pyarrow.RecordBatch:
@@ -157,11 +243,11 @@ def _row(kind: str, part: int, number: int, data: bytes) -> pyarrow.RecordBatch:
     return pyarrow.RecordBatch.from_pylist([row], _ROWS)
 
 
-def _shares(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[tuple[int, bytes]]:
+def _shares(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[tuple[int, int, bytes]]:
     for batch in batches:
-        parts, shares = batch.column(0), batch.column(2)
+        parts, numbers, shares = batch.columns
         for nth in range(batch.num_rows):
-            yield parts[nth].as_py(), shares[nth].as_py()
+            yield parts[nth].as_py(), numbers[nth].as_py(), shares[nth].as_py()
 
 
 def _hosts(records: DataFrame) -> set[tuple[str, str]]:
@@ -216,12 +302,12 @@ def _tell_damage(damage: Sequence[tuple[str, str]], fails: bool) -> None:
             warnings.warn(f"{name}: {what}", DamagedCaptureWarning, stacklevel=4)
 
 
-def _tell_losses(records: DataFrame, joined: DataFrame) -> None:
+def _tell_losses(records: DataFrame, joined: DataFrame, in_slices: bool) -> None:
     """Where a cap was reached, one run would have reached it elsewhere."""
     lines = records.unionByName(joined).where("kind like '.lost %'")
     rows = lines.select("kind").distinct().collect()
-    lost = sorted({row[0].removeprefix(".lost ") for row in rows})
-    shared = [name for name in lost if any(part in name for part in _SHARED)]
+    lost = {row[0].removeprefix(".lost ") for row in rows}
+    shared = sorted(lost.intersection(_native.losses_shared(in_slices)))
     if shared:
         counted = ", ".join(shared)
         text = f"records may differ from those of one run, as limits were reached: {counted}"

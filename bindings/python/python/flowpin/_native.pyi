@@ -152,6 +152,7 @@ _Data = tuple[str, bytes] | None
 _Times = tuple[tuple[int, int, int] | None, int, int]
 _Division = tuple[int, list[tuple[str, str]]]
 _Whole = tuple[int, int]
+_Slice = tuple[int, int | None, bytes]
 
 def survey(
     source: _Source,
@@ -169,16 +170,23 @@ def deal(
     options: _Options,
     data: _Data,
     split: tuple[int, list[int], int | None],
-    division: _Division,
+    which: tuple[_Division, tuple[int, int | None]],
 ) -> Items: ...
 def part(
     config: str | None,
     options: _Options,
     shares: Iterator[bytes],
     division: _Division,
-    number: int,
-    whole: _Whole,
+    part: tuple[int, _Whole, _Slice],
 ) -> Items: ...
+def carry(
+    config: str | None,
+    options: _Options,
+    shares: Iterator[bytes],
+    border: tuple[int, bytes],
+) -> Items: ...
+def slice_border(time_ns: int) -> int: ...
+def losses_shared(in_slices: bool) -> list[str]: ...
 def join(
     config: str | None,
     options: _Options,

@@ -40,8 +40,8 @@ Path = Union[str, "os.PathLike[str]"]
 #: A capture: a path, a pattern for paths, bytes, an open file, or packets.
 Capture = Union[Path, bytes, bytearray, memoryview, ReadableFile, Iterable[Packet]]
 
-#: Captures: one, or several as a list.
-Source = Union[Capture, "list[Capture]"]
+#: Captures: one, or several as a list; none where there is an interface.
+Source = Union[Capture, "list[Capture]", None]
 
 #: The link type of Ethernet frames, by https://www.tcpdump.org/linktypes.html.
 LINKTYPE_ETHERNET = 1
@@ -88,7 +88,7 @@ def resolve(
 ) -> tuple[list[str], list[tuple[str, str]], list[Feeder]]:
     """The paths for the engine, what they are called in messages, and the feeders of pipes."""
     captures = source if isinstance(source, list) and not _are_packets(source) else [source]
-    if not captures:
+    if not captures or source is None:
         raise InputError("no capture is named; give a path, bytes, an open file or packets")
     paths: list[str] = []
     names: list[tuple[str, str]] = []

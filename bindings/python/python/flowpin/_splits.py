@@ -60,6 +60,18 @@ class Settled:
     packets_before: int
     clock: list[int]
     next: int | None
+    #: Stream time: at the first packet or before it, and at the end.
+    begin: int
+    end: int
+
+    def is_in(self, span: Span) -> bool:
+        """Whether it may have packets of a slice."""
+        begin, end = span
+        return self.end >= begin and (end is None or self.begin < end)
+
+
+#: From when to when a slice goes; the last one has no end.
+Span = tuple[int, "int | None"]
 
 
 @dataclass
@@ -128,8 +140,8 @@ class Driver:
         packets = 0
         for place, one in enumerate(ordered):
             following = _first_behind(ordered, place)
-            settled.append(Settled(one.split, packets, clock, following))
-            packets += one.packets
+            before, times = clock, one.times[0]
+            begin = max(clock[1], times[0] if times else 0)
             over = None
             if not one.is_silent:
                 over = _native.clock(self._job.config, self._job.given, (clock, one.times))
@@ -137,8 +149,10 @@ class Driver:
                 # Its times are such that they have to be taken one by one.
                 [again] = self._survey([one.split], (clock, following))
                 assert again is not None and again.clock is not None
-                over = again.clock
+                over, begin = again.clock, clock[1]
             clock = over
+            settled.append(Settled(one.split, packets, before, following, begin, clock[1]))
+            packets += one.packets
         return settled, damage, (packets, clock[1])
 
     def _cut(self, path: str) -> list[Split]:

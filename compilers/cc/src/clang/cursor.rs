@@ -1,19 +1,23 @@
 //! A cursor: one node of a unit's tree, and what is known about its type and place.
 #![expect(non_upper_case_globals, reason = "the names of libclang's constants")]
 
-use super::fields::{Leaf, leaves};
+use super::fields::{Leaf, first_pointer, leaves};
 use super::unit::{expansion, spelling};
 use super::{RawPlace, owned};
 use clang_sys::{
     CX_StorageClass, CXChildVisit_Continue, CXChildVisitResult, CXClientData, CXCursor,
-    CXCursorKind, CXLinkage_External, CXLinkage_Internal, CXTLS_None, CXType, CXType_Bool,
-    CXType_ConstantArray, CXType_Double, CXType_Enum, CXType_Float, CXType_FunctionNoProto,
-    CXType_FunctionProto, CXType_IncompleteArray, CXType_Int128, CXType_Pointer,
-    CXType_VariableArray, clang_Cursor_getArgument, clang_Cursor_getNumArguments,
-    clang_Cursor_getStorageClass, clang_Cursor_getVarDeclInitializer, clang_Cursor_isNull,
-    clang_Location_isInSystemHeader, clang_Type_getAlignOf, clang_Type_getSizeOf,
-    clang_getArrayElementType, clang_getCanonicalType, clang_getCursorBinaryOperatorKind,
-    clang_getCursorExtent, clang_getCursorKind, clang_getCursorLinkage, clang_getCursorLocation,
+    CXCursorKind, CXEval_Float, CXEval_Int, CXEval_StrLiteral, CXLinkage_External,
+    CXLinkage_Internal, CXTLS_None, CXType, CXType_Bool, CXType_ConstantArray, CXType_Double,
+    CXType_Enum, CXType_Float, CXType_FunctionNoProto, CXType_FunctionProto,
+    CXType_IncompleteArray, CXType_Int128, CXType_Invalid, CXType_Pointer, CXType_Unexposed,
+    CXType_VariableArray, clang_Cursor_Evaluate, clang_Cursor_getArgument,
+    clang_Cursor_getNumArguments, clang_Cursor_getOffsetOfField, clang_Cursor_getStorageClass,
+    clang_Cursor_getVarDeclInitializer, clang_Cursor_isNull, clang_EvalResult_dispose,
+    clang_EvalResult_getAsDouble, clang_EvalResult_getAsLongLong, clang_EvalResult_getAsStr,
+    clang_EvalResult_getKind, clang_Location_isInSystemHeader, clang_Type_getAlignOf,
+    clang_Type_getSizeOf, clang_getArrayElementType, clang_getCanonicalCursor,
+    clang_getCanonicalType, clang_getCursorBinaryOperatorKind, clang_getCursorExtent,
+    clang_getCursorKind, clang_getCursorLinkage, clang_getCursorLocation,
     clang_getCursorReferenced, clang_getCursorResultType, clang_getCursorSemanticParent,
     clang_getCursorSpelling, clang_getCursorTLSKind, clang_getCursorType, clang_getCursorUSR,
     clang_getCursorUnaryOperatorKind, clang_getPointeeType, clang_getRangeEnd, clang_getRangeStart,
@@ -21,6 +25,7 @@ use clang_sys::{
     clang_isCursorDefinition, clang_isFunctionTypeVariadic, clang_isVolatileQualifiedType,
     clang_visitChildren,
 };
+use std::ffi::CStr;
 use std::marker::PhantomData;
 
 /// The kinds of cursors that matter here.
@@ -29,20 +34,23 @@ pub(crate) mod kind {
         CXCursor_ArraySubscriptExpr as ARRAY_SUBSCRIPT, CXCursor_AsmStmt as ASSEMBLER,
         CXCursor_BinaryOperator as BINARY, CXCursor_BreakStmt as BREAK,
         CXCursor_CStyleCastExpr as CAST, CXCursor_CallExpr as CALL, CXCursor_CaseStmt as CASE,
-        CXCursor_CompoundAssignOperator as COMPOUND_ASSIGN, CXCursor_CompoundStmt as BLOCK,
-        CXCursor_ConditionalOperator as CHOICE, CXCursor_ContinueStmt as CONTINUE,
-        CXCursor_DeclRefExpr as DECL_REF, CXCursor_DeclStmt as DECLARATION,
-        CXCursor_DefaultStmt as DEFAULT, CXCursor_DoStmt as DO, CXCursor_FieldDecl as FIELD,
-        CXCursor_ForStmt as FOR, CXCursor_FunctionDecl as FUNCTION, CXCursor_GotoStmt as GOTO,
-        CXCursor_IfStmt as IF, CXCursor_IndirectGotoStmt as COMPUTED_GOTO,
-        CXCursor_InitListExpr as INIT_LIST, CXCursor_LabelStmt as LABEL,
+        CXCursor_CharacterLiteral as CHARACTER, CXCursor_CompoundAssignOperator as COMPOUND_ASSIGN,
+        CXCursor_CompoundStmt as BLOCK, CXCursor_ConditionalOperator as CHOICE,
+        CXCursor_ContinueStmt as CONTINUE, CXCursor_DeclRefExpr as DECL_REF,
+        CXCursor_DeclStmt as DECLARATION, CXCursor_DefaultStmt as DEFAULT, CXCursor_DoStmt as DO,
+        CXCursor_EnumDecl as ENUM, CXCursor_FieldDecl as FIELD,
+        CXCursor_FloatingLiteral as FLOATING, CXCursor_ForStmt as FOR,
+        CXCursor_FunctionDecl as FUNCTION, CXCursor_GotoStmt as GOTO, CXCursor_IfStmt as IF,
+        CXCursor_IndirectGotoStmt as COMPUTED_GOTO, CXCursor_InitListExpr as INIT_LIST,
+        CXCursor_IntegerLiteral as INTEGER, CXCursor_LabelStmt as LABEL,
         CXCursor_MacroDefinition as MACRO_DEFINITION, CXCursor_MemberRef as DESIGNATOR,
         CXCursor_MemberRefExpr as MEMBER_REF, CXCursor_ParenExpr as PAREN,
         CXCursor_ParmDecl as PARAMETER, CXCursor_ReturnStmt as RETURN,
         CXCursor_StmtExpr as STATEMENT_EXPRESSION, CXCursor_StructDecl as STRUCT,
-        CXCursor_TranslationUnit as UNIT, CXCursor_UnaryExpr as SIZEOF,
-        CXCursor_UnaryOperator as UNARY, CXCursor_UnexposedExpr as UNEXPOSED,
-        CXCursor_UnionDecl as UNION, CXCursor_VarDecl as VARIABLE, CXCursor_WhileStmt as WHILE,
+        CXCursor_TranslationUnit as UNIT, CXCursor_TypedefDecl as TYPEDEF,
+        CXCursor_UnaryExpr as SIZEOF, CXCursor_UnaryOperator as UNARY,
+        CXCursor_UnexposedExpr as UNEXPOSED, CXCursor_UnionDecl as UNION,
+        CXCursor_VarDecl as VARIABLE, CXCursor_WhileStmt as WHILE,
     };
 }
 
@@ -246,6 +254,41 @@ impl<'u> Cursor<'u> {
         u32::try_from(ask!(clang_getCursorUnaryOperatorKind, self.raw)).unwrap_or(0)
     }
 
+    /// The first declaration of what it declares.
+    pub(crate) fn canonical(self) -> Self {
+        Self::of(ask!(clang_getCanonicalCursor, self.raw))
+    }
+
+    /// Where a field begins in its record, in bits; below 0 if that is not known.
+    pub(crate) fn field_offset(self) -> i64 {
+        ask!(clang_Cursor_getOffsetOfField, self.raw)
+    }
+
+    /// The value of a constant, as text; empty if it is none.
+    pub(crate) fn value(self) -> String {
+        let result = ask!(clang_Cursor_Evaluate, self.raw);
+        if result.is_null() {
+            return String::new();
+        }
+        let text = match ask!(clang_EvalResult_getKind, result) {
+            CXEval_Int => ask!(clang_EvalResult_getAsLongLong, result).to_string(),
+            CXEval_Float => ask!(clang_EvalResult_getAsDouble, result).to_string(),
+            CXEval_StrLiteral => {
+                let pointer = ask!(clang_EvalResult_getAsStr, result);
+                match pointer.is_null() {
+                    true => String::new(),
+                    // SAFETY: the library ends its texts with a zero; it lives until `dispose`.
+                    false => unsafe { CStr::from_ptr(pointer) }
+                        .to_string_lossy()
+                        .into_owned(),
+                }
+            }
+            _ => String::new(),
+        };
+        ask!(clang_EvalResult_dispose, result);
+        text
+    }
+
     /// What is known about its type.
     pub(crate) fn type_info(self) -> TypeInfo {
         {
@@ -281,6 +324,33 @@ impl<'u> Cursor<'u> {
         ask!(clang_getCursorType, self.raw)
     }
 
+    /// Of a record, or of a pointer to one: how its name continues to the first pointer in it.
+    pub(crate) fn held_pointer(self) -> Option<String> {
+        let given = ask!(clang_getCursorType, self.raw);
+        let mut record = ask!(clang_getCanonicalType, given);
+        if record.kind == CXType_Pointer {
+            record = ask!(clang_getPointeeType, record);
+            record = ask!(clang_getCanonicalType, record);
+            if record.kind == CXType_Pointer {
+                return Some("*".to_owned());
+            }
+        }
+        first_pointer(record, HELD_DEPTH_MAX).filter(|path| !path.is_empty())
+    }
+
+    /// Its type without typedefs, and how many bytes that has.
+    pub(crate) fn plain_type(self) -> (String, i64) {
+        let given = ask!(clang_getCursorType, self.raw);
+        let canonical = ask!(clang_getCanonicalType, given);
+        // Of a builtin function's type libclang must not be asked for a size.
+        let is_sized = canonical.kind != CXType_Unexposed && canonical.kind != CXType_Invalid;
+        let size = match is_sized {
+            true => ask!(clang_Type_getSizeOf, canonical),
+            false => -1,
+        };
+        (owned(ask!(clang_getTypeSpelling, canonical)), size)
+    }
+
     /// Whether its type is an array, or a pointer.
     pub(crate) fn shape(self) -> (bool, bool) {
         let given = ask!(clang_getCursorType, self.raw);
@@ -288,6 +358,9 @@ impl<'u> Cursor<'u> {
         (is_array(canonical), canonical.kind == CXType_Pointer)
     }
 }
+
+/// Records in records, until which pointers are looked for.
+const HELD_DEPTH_MAX: u32 = 16;
 
 pub(super) fn is_array(canonical: CXType) -> bool {
     matches!(

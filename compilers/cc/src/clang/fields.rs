@@ -3,8 +3,9 @@
 use super::cursor::{Cursor, is_array, kind};
 use super::owned;
 use clang_sys::{
-    CXType, CXType_Char_U, CXType_Int128, CXType_Record, clang_getArrayElementType,
-    clang_getCanonicalType, clang_getTypeDeclaration, clang_getTypeSpelling,
+    CXType, CXType_Char_U, CXType_FunctionNoProto, CXType_FunctionProto, CXType_Int128,
+    CXType_Pointer, CXType_Record, clang_getArrayElementType, clang_getCanonicalType,
+    clang_getPointeeType, clang_getTypeDeclaration, clang_getTypeSpelling,
     clang_isConstQualifiedType, clang_isVolatileQualifiedType,
 };
 
@@ -97,4 +98,39 @@ fn is_qualified(given: CXType) -> bool {
     let is_const = unsafe { clang_isConstQualifiedType(given) } != 0;
     // SAFETY: as above.
     is_const || unsafe { clang_isVolatileQualifiedType(given) } != 0
+}
+
+/// How a record continues to the first pointer in it; none if it holds no pointer to an object.
+/// Deeper than this is not looked.
+pub(super) fn first_pointer(given: CXType, depth: u32) -> Option<String> {
+    let inner = innermost(given);
+    if inner.kind == CXType_Pointer {
+        // SAFETY: a type of a live unit; the function only reads.
+        let pointee = canonical(unsafe { clang_getPointeeType(inner) });
+        // Code is the same on all cores.
+        let is_code = [CXType_FunctionProto, CXType_FunctionNoProto].contains(&pointee.kind);
+        return (!is_code).then(String::new);
+    }
+    if inner.kind != CXType_Record || depth == 0 {
+        return None;
+    }
+    // SAFETY: as above.
+    let declaration = Cursor::of(unsafe { clang_getTypeDeclaration(inner) });
+    // Records without a name are no fields here.
+    let members = [kind::FIELD, kind::STRUCT, kind::UNION];
+    let members = declaration
+        .children()
+        .into_iter()
+        .filter(|child| members.contains(&child.kind()));
+    // What has a name says more: the records themselves come last.
+    let (named, records): (Vec<_>, Vec<_>) = members.partition(|one| one.kind() == kind::FIELD);
+    named.into_iter().chain(records).find_map(|member| {
+        let rest = first_pointer(member.raw_type(), depth - 1)?;
+        let is_field = member.kind() == kind::FIELD;
+        Some(match (is_field, rest.is_empty()) {
+            (false, _) => rest,
+            (true, true) => member.name(),
+            (true, false) => format!("{}.{rest}", member.name()),
+        })
+    })
 }

@@ -121,7 +121,12 @@ pub(crate) fn said_locals(model: &Model) -> Vec<Place> {
 }
 
 /// Whether a place is in the arguments of a function that puts them into text.
-fn is_said(model: &Model, own: &HashSet<FunctionId>, inside: Option<usize>, place: Place) -> bool {
+pub(super) fn is_said(
+    model: &Model,
+    own: &HashSet<FunctionId>,
+    inside: Option<usize>,
+    place: Place,
+) -> bool {
     model.calls.iter().any(|call| {
         let at = call.name.expanded;
         let callee = model.function(call.callee);

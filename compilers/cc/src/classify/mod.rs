@@ -5,6 +5,7 @@ mod counters;
 mod gathered;
 mod hidden;
 mod library;
+mod numbering;
 mod order;
 mod set_once;
 
@@ -13,7 +14,8 @@ pub(crate) use counters::{Counter, Fate, counters, said_locals};
 pub(crate) use gathered::gathered;
 pub use hidden::{Hidden, hidden};
 pub(crate) use library::{only_reads, same_for_same};
-pub(crate) use order::{Order, has_packets};
+pub(crate) use numbering::{Numbering, numbering};
+pub(crate) use order::{Order, brings_packets, has_packets};
 pub(crate) use set_once::set_once;
 
 use crate::model::{Access, FunctionId, GlobalId, Model, Reference, Sink};

@@ -80,6 +80,23 @@ pub(crate) fn has_packets(model: &Model) -> bool {
     (0..model.functions.len()).any(is_source)
 }
 
+/// Whether a function is one of libpcap's that bring packets, or calls one by names.
+pub(crate) fn brings_packets(model: &Model, function: FunctionId) -> bool {
+    let mut seen = HashSet::new();
+    let mut work = vec![function];
+    while let Some(id) = work.pop() {
+        let one = model.function(id);
+        if one.body.is_none() && SOURCES.contains(&one.name.as_str()) {
+            return true;
+        }
+        if seen.insert(id) {
+            let calls = model.calls.iter().filter(|call| call.caller == Some(id));
+            work.extend(calls.map(|call| call.callee));
+        }
+    }
+    false
+}
+
 /// Functions after which a function's text may run a second time.
 const RETURNS_TWICE: &[&str] = &["setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp", "vfork"];
 

@@ -98,6 +98,7 @@ impl Collector {
             declarations: Vec::new(),
             number: self.number,
             ty: cursor.type_info(),
+            holds_pointer: cursor.held_pointer(),
             is_thread_local: cursor.is_thread_local(),
             initialiser: None,
             attributes: Vec::new(),
@@ -218,6 +219,8 @@ impl Collector {
             .iter()
             .map(|one| Passed::of(&one.type_info().canonical));
         function.parameter_kinds = kinds.collect();
+        let held = arguments.iter().map(|one| one.held_pointer());
+        function.parameter_pointers = held.collect();
         function.parameter_names = arguments.iter().map(|one| one.name()).collect();
         for (number, argument) in arguments.iter().enumerate() {
             let from = Node::Parameter(id, number);

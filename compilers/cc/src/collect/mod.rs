@@ -14,13 +14,15 @@ mod usage;
 mod walk;
 
 use crate::clang::{Cursor, Library, LibraryError, RawPlace, RawUnit, kind};
-use crate::model::{Access, FunctionId, GlobalId, Model, Reference, Sink, Site, UnitFacts};
+use crate::model::{
+    Access, FunctionId, GlobalId, Model, Reference, Sink, Site, Through, UnitFacts,
+};
 use crate::program::{SourceUnit, Sources};
 use flow::Flows;
 use left_out::LeftOut;
 use places::Files;
 use std::collections::{HashMap, HashSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use steady::Steady;
 
@@ -45,9 +47,18 @@ pub enum ReadError {
 /// # Errors
 /// [`ReadError`]: no libclang, or the first error of the sources.
 pub fn collect(sources: &Sources) -> Result<Model, ReadError> {
+    collect_telling(sources, |_| {})
+}
+
+/// As [`collect`]; says of each source that its turn has come.
+///
+/// # Errors
+/// As [`collect`].
+pub fn collect_telling(sources: &Sources, mut tell: impl FnMut(&Path)) -> Result<Model, ReadError> {
     let library = Library::load()?;
     let mut collector = Collector::new(sources);
     for unit in &sources.units {
+        tell(&unit.file);
         collector.unit(&library, unit)?;
     }
     Ok(collector.finish())
@@ -75,7 +86,7 @@ struct Collector {
 }
 
 /// How a variable is used, and where its address goes.
-type Way = (Access, bool, Option<Sink>);
+type Way = (Access, bool, Option<Sink>, Option<Through>);
 
 /// What was found already: headers are read by many units.
 #[derive(Default)]
@@ -195,6 +206,7 @@ impl Collector {
             reference.access,
             reference.is_counted,
             reference.sink.clone(),
+            reference.through.clone(),
         );
         let key = (reference.global, reference.inside, reference.site, way);
         if self.seen.references.insert(key) {
@@ -219,7 +231,7 @@ impl Collector {
 }
 
 /// What libclang gets: the unit's flags, and what makes it as lenient as compilers are.
-fn arguments(library: &Library, source: &SourceUnit) -> Vec<String> {
+pub(crate) fn arguments(library: &Library, source: &SourceUnit) -> Vec<String> {
     let mut arguments = vec![
         "-working-directory".to_owned(),
         source.directory.display().to_string(),

@@ -4,7 +4,7 @@ use super::Collector;
 use super::statements::is_discarded;
 use super::walk::ASSIGN;
 use crate::clang::{Cursor, kind};
-use crate::model::{Access, Sink};
+use crate::model::{Access, Sink, Through};
 
 /// How the variable that `cursor` names is used, by what is around it.
 pub(super) fn access(cursor: Cursor<'_>, ancestors: &[(Cursor<'_>, usize)]) -> Access {
@@ -48,6 +48,57 @@ pub(super) fn access(cursor: Cursor<'_>, ancestors: &[(Cursor<'_>, usize)]) -> A
         Access::Read
     }
 }
+
+/// What is done with the object that the pointer `cursor` names points to; none if it is no pointer,
+/// or if a second pointer, or an index, leads on.
+pub(super) fn through(cursor: Cursor<'_>, ancestors: &[(Cursor<'_>, usize)]) -> Option<Through> {
+    let mut current = cursor;
+    let mut path = String::new();
+    for (at, (above, number)) in ancestors.iter().enumerate().rev() {
+        let access = match above.kind() {
+            kind::PAREN | kind::UNEXPOSED | kind::CAST => {
+                current = *above;
+                continue;
+            }
+            kind::UNARY if above.unary_operator() == DEREFERENCE => {
+                if !path.is_empty() || !cursor.shape().1 {
+                    return None;
+                }
+                path.push('*');
+                current = *above;
+                continue;
+            }
+            kind::MEMBER_REF => {
+                // The first step follows the pointer; a later one must not follow another.
+                if path.is_empty() != current.shape().1 {
+                    return None;
+                }
+                path.push('.');
+                path.push_str(&above.name());
+                current = *above;
+                continue;
+            }
+            kind::ARRAY_SUBSCRIPT => return None,
+            _ if path.is_empty() => return None,
+            kind::UNARY => unary(above.unary_operator(), false),
+            kind::COMPOUND_ASSIGN if *number == 0 => Access::Update,
+            kind::BINARY if above.binary_operator() == ASSIGN && *number == 0 => Access::Write,
+            _ if current.shape().0 => Access::Address,
+            _ => Access::Read,
+        };
+        let higher = ancestors.get(..at).unwrap_or_default();
+        let is_counted = access == Access::Update && is_discarded(higher);
+        return Some(Through {
+            path,
+            access,
+            is_counted,
+        });
+    }
+    None
+}
+
+/// clang's number of `*`.
+const DEREFERENCE: u32 = 6;
 
 /// Whether what is below `ancestors` is only added to or taken from, by a statement of its own.
 pub(super) fn is_counted(ancestors: &[(Cursor<'_>, usize)]) -> bool {

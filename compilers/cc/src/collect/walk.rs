@@ -3,7 +3,7 @@
 use super::Collector;
 use super::flow::Node;
 use super::statements::is_discarded;
-use super::usage::{access, is_counted, sink};
+use super::usage::{access, is_counted, sink, through};
 use crate::clang::{Cursor, Linkage, kind};
 use crate::model::{
     Access, AddressTaken, Call, FunctionId, GlobalId, LibraryVariable, LocalUse, Passed, Place,
@@ -97,6 +97,7 @@ impl Collector {
                     initialises: walk.initialises,
                     access,
                     is_counted: access == Access::Update && is_counted(&walk.ancestors),
+                    through: through(cursor, &walk.ancestors),
                     sink,
                     site,
                     unit: self.unit,
@@ -151,6 +152,7 @@ impl Collector {
             function,
             place: site.expanded,
             access: access(cursor, &walk.ancestors),
+            through: through(cursor, &walk.ancestors),
             declared: declared.and_then(|place| self.files.place(&place)),
             is_steady: true,
         });

@@ -16,12 +16,25 @@ pub struct Reference {
     pub access: Access,
     /// Whether something is added to it, or taken from it, and the result is not used.
     pub is_counted: bool,
+    /// Of a pointer: what is done with what it points to.
+    pub through: Option<Through>,
     /// Where its address goes, if it is taken.
     pub sink: Option<Sink>,
     /// Where.
     pub site: Site,
     /// The unit.
     pub unit: usize,
+}
+
+/// What is done with the object that a pointer points to.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Through {
+    /// Which part of it: `.count.all`; `*` for all of it.
+    pub path: String,
+    /// How.
+    pub access: Access,
+    /// Whether something is added to it, or taken from it, and the result is not used.
+    pub is_counted: bool,
 }
 
 /// What is done with a global.

@@ -1,7 +1,7 @@
 //! What is known about the bodies of functions: their statements, what repeats, and their own
 //! variables.
 
-use super::{Access, FunctionId, Place};
+use super::{Access, FunctionId, Place, Through};
 
 /// A statement in braces.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,6 +65,8 @@ pub struct LocalUse {
     pub place: Place,
     /// How.
     pub access: Access,
+    /// Of a pointer: what is done with what it points to.
+    pub through: Option<Through>,
     /// Where the variable is declared.
     pub declared: Option<Place>,
     /// Whether its value is made of constants and arguments of the program alone, so that all

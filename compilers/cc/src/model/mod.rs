@@ -6,7 +6,7 @@ mod access;
 mod body;
 mod places;
 
-pub use access::{Access, Reference, Sink};
+pub use access::{Access, Reference, Sink, Through};
 pub use body::{Jump, LocalUse, Repeated, Statement, StatementKind};
 pub use places::{FileId, Macro, Place, Site, SourceFile, Texts};
 
@@ -87,6 +87,8 @@ pub struct Global {
     pub(crate) number: usize,
     /// Its type.
     pub(crate) ty: TypeInfo,
+    /// Of a record, or of a pointer to one: the first pointer that this holds.
+    pub holds_pointer: Option<String>,
     /// Whether each thread has its own already.
     pub is_thread_local: bool,
     /// Its initialiser, from its first byte to after its last.
@@ -153,6 +155,8 @@ pub struct Function {
     pub parameter_names: Vec<String>,
     /// How each is passed.
     pub parameter_kinds: Vec<Passed>,
+    /// Of each that is a record, or points to one: the first pointer that this holds.
+    pub parameter_pointers: Vec<Option<String>>,
     /// What it returns, as written.
     pub result: String,
     /// The unit that defines it.

@@ -3,7 +3,9 @@
 
 use super::Refusal;
 use super::pragma::Pragmas;
-use crate::classify::{Counter, Decision, Fate, counters, gathered, has_packets, said_locals};
+use crate::classify::{
+    Counter, Decision, Fate, Numbering, counters, gathered, has_packets, numbering, said_locals,
+};
 use crate::model::{Model, Texts};
 
 /// Reduces event counters, refuses numbers of packets that are said, and returns a line for each
@@ -22,6 +24,19 @@ pub(super) fn apply(
     warnings.extend(locals(model));
     let counters = counters(model, texts, decisions);
     warnings.extend(left(model, decisions, pragmas, &counters));
+    for one in numbering(model, texts, decisions) {
+        if one.global.is_some_and(|id| pragmas.says_of(id)) {
+            continue;
+        }
+        match one.is_said {
+            true => refused.push(Refusal::new(model.at(one.place), numbered(model, &one))),
+            false => warnings.push(format!(
+                "{}: {}",
+                model.at(one.place),
+                numbered(model, &one)
+            )),
+        }
+    }
     for counter in counters {
         let id = counter.global;
         if pragmas.says_of(id) {
@@ -93,6 +108,20 @@ fn summed(model: &Model, statements: &[crate::model::Place]) -> String {
     )
 }
 
+/// Of a number that no variable at file scope holds.
+fn numbered(model: &Model, one: &Numbering) -> String {
+    let how = if one.is_said { "said" } else { "used" };
+    let meant = match one.global {
+        Some(id) => format!("add `#pragma flowpin private {}`", model.global(id).name),
+        None => "move it to file scope, and add `#pragma flowpin private` with its name".to_owned(),
+    };
+    format!(
+        "{} is counted by all packets, and {how} here while they come: each core counts its own; \
+         if that is meant, {meant}",
+        one.what
+    )
+}
+
 fn said(model: &Model, id: usize) -> String {
     let name = model.global_name(id);
     let at = model.at(model.global(id).place);
@@ -131,6 +160,16 @@ pub(crate) fn reported(model: &Model, texts: &Texts, decisions: &mut [Decision])
     lines.extend(locals(model));
     let counters = counters(model, texts, decisions);
     lines.extend(left(model, decisions, &pragmas, &counters));
+    for one in numbering(model, texts, decisions) {
+        let is_meant = one.global.is_some_and(|id| pragmas.says_of(id));
+        let refused = if one.is_said { "refused: " } else { "" };
+        let line = format!(
+            "{}: {refused}{}",
+            model.at(one.place),
+            numbered(model, &one)
+        );
+        lines.extend((!is_meant).then_some(line));
+    }
     for counter in counters {
         let id = counter.global;
         if pragmas.says_of(id) {

@@ -58,7 +58,10 @@ fn library_name(plan: &Plan<'_>, id: FunctionId, site: &Site, is_running: bool, 
             let spelled = site.spelled.filter(stands).or(Some(place).filter(stands));
             match spelled {
                 Some(place) => {
-                    let ours = format!("flowpin_{}", function.name);
+                    let ours = match super::marked::opens_own(plan, id, site.expanded) {
+                        true => format!("(flowpin_each_core(), flowpin_{})", function.name),
+                        false => format!("flowpin_{}", function.name),
+                    };
                     let slot = (place, Slot::Replace);
                     edits.at_site(plan.model, site, slot, function.name.len(), &ours);
                 }

@@ -20,6 +20,7 @@ mod initialisers;
 mod layout;
 mod lex;
 mod libraries;
+mod marked;
 mod output;
 mod pragma;
 mod set_once;
@@ -33,8 +34,10 @@ mod verify;
 pub(crate) use counted::reported;
 pub(crate) use finders::finders;
 pub(crate) use inactive::not_compiled;
+pub(crate) use output::unity_rules;
 pub use output::{Output, OutputFile};
 pub(crate) use pragma::narrow;
+pub(crate) use verify::unit_sources;
 pub use verify::verify;
 
 use crate::classify::{Closure, Decision, Verdict, decide};
@@ -85,6 +88,8 @@ pub struct Choices {
     pub fifo: Fifo,
     /// Where memory comes from.
     pub alloc: Alloc,
+    /// Whether make is to look for one source of many ([`crate::unite`]).
+    pub unity: bool,
 }
 
 impl From<Backend> for Choices {
@@ -151,11 +156,14 @@ pub fn transform(
     texts: &Texts,
     choices: impl Into<Choices>,
 ) -> Result<Output, Vec<Refusal>> {
-    let choices = choices.into();
+    let mut choices = choices.into();
     let backend = choices.backend;
     let mut edits = Edits::default();
     names_are_free(model, texts, &mut edits);
     let mut pragmas = Pragmas::read(model, texts, &mut edits.refused);
+    if !pragmas.reserved.is_empty() {
+        choices.alloc = Alloc::Pool;
+    }
     let mut decisions = decide(model);
     pragmas.overrule(model, &mut decisions, &mut edits.refused);
     variables::keep_groups_together(model, &mut decisions);

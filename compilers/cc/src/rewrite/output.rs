@@ -211,6 +211,10 @@ fn program(plan: &Plan<'_>, main: Option<FunctionId>) -> String {
         .clone()
         .filter(|unit| super::set_once::has_some(plan, *unit))
         .collect();
+    let with_pool: Vec<usize> = units
+        .clone()
+        .filter(|unit| super::marked::has_reserved(plan, *unit))
+        .collect();
     let with_sums: Vec<usize> = units
         .filter(|unit| plan.pragmas.has_sums(model, *unit))
         .collect();
@@ -224,6 +228,9 @@ fn program(plan: &Plan<'_>, main: Option<FunctionId>) -> String {
             out,
             "void flowpin_init_{tag}(struct flowpin_core *flowpin);"
         );
+    }
+    for unit in &with_pool {
+        let _ = writeln!(out, "void flowpin_reserve_{}(void);", tag(plan, *unit));
     }
     for unit in &with_sums {
         let tag = tag(plan, *unit);
@@ -260,6 +267,9 @@ fn program(plan: &Plan<'_>, main: Option<FunctionId>) -> String {
         "void flowpin_tick(struct flowpin_core *flowpin, struct timeval *now);\n\n\
          static void init(struct flowpin_core *flowpin) {{\n  (void)flowpin;\n"
     );
+    for unit in &with_pool {
+        let _ = writeln!(out, "  flowpin_reserve_{}();", tag(plan, *unit));
+    }
     for unit in &with_state {
         let _ = writeln!(out, "  flowpin_init_{}(flowpin);", tag(plan, *unit));
     }
@@ -365,15 +375,42 @@ fn makefile(plan: &Plan<'_>) -> String {
         objects.insert(object);
     }
     let objects: Vec<String> = objects.into_iter().collect();
+    let unity = if plan.choices.unity { UNITY } else { "" };
     let _ = write!(
         out,
-        "OBJECTS = {}\n\n\
+        "OBJECTS = {}\n\n{unity}\
          $(PROGRAM): $(OBJECTS)\n\
          \t$(CC) $(CFLAGS) -o $@ $(OBJECTS) $(LDFLAGS) $(LDLIBS) -lpthread\n\n\
          {rules}clean:\n\trm -f $(PROGRAM) $(OBJECTS)\n\n.PHONY: clean\n",
         objects.join(" \\\n  ")
     );
     out
+}
+
+/// Takes the one source instead of those that it holds.
+const UNITY: &str = "# make UNITY=0 compiles each source by itself.\nUNITY ?= 1\n\
+     .DEFAULT_GOAL := $(PROGRAM)\n\
+     ifneq ($(UNITY),0)\n-include flowpin_unity.mk\nendif\n\n";
+
+/// What make reads of one source of many: `names` are those that it holds, compiled as `unit` is.
+pub(crate) fn unity_rules(model: &Model, unit: usize, source: &str, names: &[String]) -> String {
+    let unit = model.units.get(unit);
+    let flags = unit.map(|unit| flags(model, &unit.flags, &unit.directory));
+    let flags: Vec<String> = flags.iter().flatten().map(|flag| quoted(flag)).collect();
+    let object = format!("{}.o", source.trim_end_matches(".c"));
+    let objects: Vec<String> = names
+        .iter()
+        .map(|name| format!("{}.o", name.trim_end_matches(".c")))
+        .collect();
+    format!(
+        "# Made by `flowpin cc`: sources that are compiled as one.\n\
+         UNITED = {}\n\n\
+         OBJECTS := $(filter-out $(UNITED),$(OBJECTS)) {object}\n\n\
+         {object}: {source} {}\n\t$(CC) {} -I{FOLDER} $(CFLAGS) -c -o $@ $<\n",
+        objects.join(" \\\n  "),
+        names.join(" "),
+        flags.join(" ")
+    )
 }
 
 /// A unit's flags for the output's folder: paths inside the program become paths there, all others

@@ -3,6 +3,8 @@
 //! Other compilers ignore them, so that the annotated program stays the sequential one.
 
 use super::edits::{Edits, Slot};
+use super::marked::{Reserved, entry, is_opened, reserved};
+use super::sums::{self, Sum};
 use super::{Backend, Plan, Refusal, lex};
 use crate::classify::{Decision, Order, Verdict, running, set_once};
 use crate::model::{
@@ -15,7 +17,7 @@ use std::fmt::Write;
 pub(super) struct Pragmas {
     shared: Vec<(GlobalId, Place, bool)>,
     private: Vec<GlobalId>,
-    sums: Vec<(GlobalId, Operation)>,
+    sums: Vec<Sum>,
     once: Vec<Place>,
     /// Where each line's words begin, how long they are, and the words.
     lines: Vec<(Place, usize, String)>,
@@ -25,6 +27,10 @@ pub(super) struct Pragmas {
     pub(super) key: Option<&'static str>,
     /// How many cores, unless the run says it.
     pub(super) ways: Option<u32>,
+    /// Variables whose files each core keeps.
+    pub(super) percore: Vec<GlobalId>,
+    /// Memory that each core takes when it starts.
+    pub(super) reserved: Vec<Reserved>,
 }
 
 /// How the cores' values of a variable become one.
@@ -72,7 +78,18 @@ impl Pragmas {
                         .push((global(model, place.file, name)?, place, names.is_some()));
                 }
             }
-            "private" => {
+            "entry" => entry(model, texts, after_line(texts, place), rest)?,
+            "pool" => self.reserved.push(reserved(model, place, rest)?),
+            "percore" => {
+                for name in list(rest) {
+                    let id = global(model, place.file, name)?;
+                    is_opened(model, id)?;
+                    self.percore.push(id);
+                    self.private.push(id);
+                }
+            }
+            // Those of the packet that a core works on are its own; `Stages` forwards them.
+            "private" | "perpacket" => {
                 for name in list(rest) {
                     self.private.push(global(model, place.file, name)?);
                 }
@@ -81,10 +98,18 @@ impl Pragmas {
                 let inside = in_parentheses(rest)?;
                 let (operation, names) = inside.split_once(':').ok_or("write (+: NAME, …)")?;
                 let operation = operation_of(operation.trim())?;
-                for name in list(names) {
+                for text in list(names) {
+                    let (name, path) = sums::split(text);
                     let id = global(model, place.file, name)?;
                     can_be_reduced(model, id, operation)?;
-                    self.sums.push((id, operation));
+                    if !sums::has_field(model, id, path) {
+                        return Err(format!("`{name}` has no whole number `{path}`"));
+                    }
+                    self.sums.push(Sum {
+                        global: id,
+                        path: path.to_owned(),
+                        operation,
+                    });
                 }
             }
             // `push_scanner`, `cut` and `Stages` read these.
@@ -116,8 +141,8 @@ impl Pragmas {
             }
             _ => {
                 return Err(
-                    "the words are shared, private, reduce, once, tick, key, ways, stage, cut, in \
-                     and keyed"
+                    "the words are shared, private, perpacket, percore, reduce, once, entry, tick, \
+                     key, ways, pool, stage, cut, in, keyed, targets and perflow"
                         .into(),
                 );
             }
@@ -141,16 +166,24 @@ impl Pragmas {
         for id in &self.private {
             set(decisions, *id, Verdict::Private, "private by a pragma");
         }
-        for (id, _) in &self.sums {
+        for (id, path) in sums::left_out(model, &self.sums) {
+            let global = model.global(id);
+            let what = format!(
+                "`{}{path}` is reduced by no line, though other fields are: say what becomes of it",
+                global.name
+            );
+            refused.push(Refusal::new(model.at(global.place), what));
+        }
+        for id in sums::ids(&self.sums) {
             set(
                 decisions,
-                *id,
+                id,
                 Verdict::Private,
                 "private, and reduced at the end",
             );
         }
-        if let (Some((id, _)), true) = (self.sums.first(), self.once.is_empty()) {
-            let global = model.global(*id);
+        if let (Some(sum), true) = (self.sums.first(), self.once.is_empty()) {
+            let global = model.global(sum.global);
             let what = format!(
                 "`{}` is reduced, but no `#pragma flowpin once` says where the result is used",
                 global.name
@@ -169,14 +202,18 @@ impl Pragmas {
 
     /// Whether a line says what becomes of a variable.
     pub(super) fn says_of(&self, id: GlobalId) -> bool {
-        let mut sums = self.sums.iter().map(|(id, _)| *id);
+        let mut sums = self.sums.iter().map(|one| one.global);
         let mut shared = self.shared.iter().map(|(id, _, _)| *id);
         self.private.contains(&id) || sums.any(|one| one == id) || shared.any(|one| one == id)
     }
 
     /// A sum that no line asks for, and the statements that are run once because of it.
     pub(super) fn sum(&mut self, id: GlobalId, statements: &[Place]) {
-        self.sums.push((id, Operation::Sum));
+        self.sums.push(Sum {
+            global: id,
+            path: String::new(),
+            operation: Operation::Sum,
+        });
         for place in statements {
             let is_same = |one: &Place| one.file == place.file && one.offset == place.offset;
             if !self.once.iter().any(is_same) {
@@ -202,7 +239,7 @@ impl Pragmas {
     pub(super) fn has_sums(&self, model: &Model, unit: usize) -> bool {
         self.sums
             .iter()
-            .any(|(id, _)| model.global(*id).unit == unit)
+            .any(|one| model.global(one.global).unit == unit)
     }
 
     /// Lines as they are written: where, how long, and the words.
@@ -212,7 +249,7 @@ impl Pragmas {
 
     /// Variables that are reduced at the end.
     pub(super) fn reduced(&self) -> Vec<GlobalId> {
-        self.sums.iter().map(|(id, _)| *id).collect()
+        sums::ids(&self.sums)
     }
 
     /// The function that time is passed to.
@@ -227,9 +264,9 @@ impl Pragmas {
 
     /// What a unit's end has because of pragmas.
     pub(super) fn unit_end(&self, plan: &Plan<'_>, unit: usize) -> String {
-        let mut out = String::new();
+        let mut out = super::marked::unit_end(plan, unit);
         if self.has_sums(plan.model, unit) {
-            super::sums::reductions(plan, &self.sums, unit, &mut out);
+            sums::reductions(plan, &self.sums, unit, &mut out);
         }
         if let Some((function, _)) = self
             .tick

@@ -3,19 +3,71 @@
 use super::Plan;
 use super::pragma::Operation;
 use crate::clang::Leaf;
-use crate::model::GlobalId;
+use crate::model::{GlobalId, Model};
 use std::fmt::Write;
 
+/// A number that is reduced: a variable, or a field of one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Sum {
+    pub(super) global: GlobalId,
+    /// How the variable's name continues: `.frames`; nothing for all of it.
+    pub(super) path: String,
+    pub(super) operation: Operation,
+}
+
+impl Sum {
+    /// Whether it says what becomes of a leaf of its variable.
+    fn covers(&self, leaf: &Leaf) -> bool {
+        let rest = leaf.path.strip_prefix(&self.path);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    }
+}
+
+/// `NAME.FIELD`: the variable's name, and how it continues.
+pub(super) fn split(text: &str) -> (&str, &str) {
+    match text.find('.') {
+        Some(at) => text.split_at(at),
+        None => (text, ""),
+    }
+}
+
+/// Whether a path names a number, or a record of numbers, in a variable.
+pub(super) fn has_field(model: &Model, id: GlobalId, path: &str) -> bool {
+    let probe = Sum {
+        global: id,
+        path: path.to_owned(),
+        operation: Operation::Sum,
+    };
+    let leaves = &model.global(id).ty.leaves;
+    path.is_empty() || leaves.iter().any(|leaf| probe.covers(leaf))
+}
+
+/// Fields that no line reduces, of variables of which some field is: each core would keep its own,
+/// and the first core's would be taken for all.
+pub(super) fn left_out(model: &Model, sums: &[Sum]) -> Vec<(GlobalId, String)> {
+    let mut found = Vec::new();
+    for id in ids(sums) {
+        let of_it = || sums.iter().filter(|one| one.global == id);
+        let leaves = model.global(id).ty.leaves.iter();
+        let left = leaves.filter(|leaf| !of_it().any(|one| one.covers(leaf)));
+        found.extend(left.map(|leaf| (id, leaf.path.clone())));
+    }
+    found
+}
+
+/// Each variable once.
+pub(super) fn ids(sums: &[Sum]) -> Vec<GlobalId> {
+    let mut found: Vec<GlobalId> = sums.iter().map(|one| one.global).collect();
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
 /// The function that adds a core's values, and that takes the result.
-pub(super) fn reductions(
-    plan: &Plan<'_>,
-    sums: &[(GlobalId, Operation)],
-    unit: usize,
-    out: &mut String,
-) {
-    let is_here = |one: &&(GlobalId, Operation)| plan.model.global(one.0).unit == unit;
-    let here: Vec<_> = sums.iter().filter(is_here).collect();
-    for (id, _) in &here {
+pub(super) fn reductions(plan: &Plan<'_>, sums: &[Sum], unit: usize, out: &mut String) {
+    let mut here = ids(sums);
+    here.retain(|id| plan.model.global(*id).unit == unit);
+    for id in &here {
         let name = &plan.model.global(*id).name;
         let _ = writeln!(out, "static __typeof__({name}) flowpin_total_{name};");
     }
@@ -27,13 +79,13 @@ pub(super) fn reductions(
          void flowpin_reduce_{tag}(struct flowpin_core *flowpin, int step) {{\n\
          \x20 (void)flowpin;\n"
     );
-    for (id, operation) in here {
-        one(plan, *id, *operation, &tag, out);
+    for id in here {
+        one(plan, id, sums, &tag, out);
     }
     let _ = write!(out, "  flowpin_has_total_{tag} = step == 0;\n}}\n\n");
 }
 
-fn one(plan: &Plan<'_>, id: GlobalId, operation: Operation, tag: &str, out: &mut String) {
+fn one(plan: &Plan<'_>, id: GlobalId, sums: &[Sum], tag: &str, out: &mut String) {
     let global = plan.model.global(id);
     let name = &global.name;
     let own = plan.layout.accessors.get(&id).unwrap_or(name);
@@ -54,7 +106,13 @@ fn one(plan: &Plan<'_>, id: GlobalId, operation: Operation, tag: &str, out: &mut
         leaves => leaves,
     };
     for leaf in leaves {
-        number(name, own, leaf, operation, tag, out);
+        // The line that names a field most closely counts.
+        let covering = sums
+            .iter()
+            .filter(|one| one.global == id && one.covers(leaf));
+        if let Some(sum) = covering.max_by_key(|one| one.path.len()) {
+            number(name, own, leaf, sum.operation, tag, out);
+        }
     }
 }
 

@@ -194,6 +194,29 @@ fn cases_say_the_same_with_thread_local_variables() {
     }
 }
 
+/// A function of another type than is asked for is the program's own affair, as compilers see it.
+#[test]
+fn what_the_program_passes_on_is_no_fault_of_the_output() {
+    if let Some(why) = has_libclang() {
+        return skipped(why);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    let source = root.join("program/handler.c");
+    fs::create_dir(root.join("program")).unwrap();
+    let text = "#include <signal.h>\nstatic int count;\n\
+        static void end(void) { count++; }\n\
+        int main(void) { signal(SIGUSR1, end); raise(SIGUSR1); return count != 1; }\n";
+    fs::write(&source, text).unwrap();
+    let sources = Sources::of_files(&root.join("program"), &[source], &[]).unwrap();
+    let model = collect(&sources).unwrap();
+    let texts = Texts::read(&model.files).unwrap();
+    let output = transform(&model, &texts, Backend::Context).unwrap();
+    write(&output, &root.join("output"));
+    let left = verify(&model, &root.join("output"), &output.private).unwrap();
+    assert!(left.is_empty(), "{left:?}");
+}
+
 /// A program is transformed once: its output is recognised.
 #[test]
 fn the_output_is_not_transformed_again() {

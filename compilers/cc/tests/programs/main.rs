@@ -11,3 +11,4 @@ mod patterns;
 mod scanner;
 mod stages;
 mod tools;
+mod unity;

@@ -62,6 +62,52 @@ fn all_ways_to_write_give_the_same_files() {
     }
 }
 
+/// `percore`: each core keeps its file, with its number; together they have every line and packet.
+#[test]
+fn each_core_keeps_its_own_files() {
+    if let Some(why) = has_libclang().or_else(|| compilers().is_empty().then_some("cc")) {
+        return skipped(why);
+    }
+    let source = folder().join("kept.c");
+    let sequential = tempfile::tempdir().unwrap();
+    let program = sequential.path().join("sequential");
+    let mut compile = Command::new("cc");
+    compile.arg("-w").arg(&source).arg("-o").arg(&program);
+    run(compile.arg("-lpcap"), "cc");
+    let said = |program: &Path, ways: &str, numbers: &[&str]| {
+        let files = tempfile::tempdir().unwrap();
+        let path = |name: &str| files.path().join(name);
+        let mut program = Command::new(program);
+        program.env("FLOWPIN_WAYS", ways).arg(capture());
+        run(program.args([path("lines"), path("dump")]), ways);
+        let (mut lines, mut kept) = (Vec::new(), Vec::new());
+        for number in numbers {
+            let more = sorted(&path(&format!("lines{number}")));
+            assert!(more.len() > 10, "{ways} ways: core {number}");
+            lines.extend(more);
+            kept.extend(packets(&path(&format!("dump{number}"))));
+        }
+        let count = fs::read_dir(files.path()).unwrap().count();
+        assert_eq!(count, 2 * numbers.len(), "{ways} ways");
+        lines.sort();
+        kept.sort();
+        (lines, kept)
+    };
+    let expected = said(&program, "1", &[""]);
+    for backend in [Backend::Context, Backend::Thread] {
+        let output = transformed_file(&source, backend);
+        assert!(output.warnings.is_empty(), "{:?}", output.warnings);
+        let built = build("cc", "-O1 -Wall -Werror", &output);
+        let program = built.path().join("program");
+        for (ways, numbers) in [("1", &[".0"][..]), ("3", &[".0", ".1", ".2"])] {
+            assert!(
+                said(&program, ways, numbers) == expected,
+                "{backend:?} {ways}"
+            );
+        }
+    }
+}
+
 /// Its packets would be lost without a word: instead the run ends, and says which core and why.
 #[test]
 fn a_core_that_does_not_start_ends_the_run() {

@@ -119,6 +119,33 @@ fn sanitizers_find_nothing_in_stages() {
     }
 }
 
+/// What each packet sets goes along by itself, as if each cut named it; so does what it points to.
+#[test]
+fn what_belongs_to_a_packet_goes_along() {
+    if let Some(why) = has_libclang().or_else(|| compilers().is_empty().then_some("cc")) {
+        return skipped(why);
+    }
+    let text = program().replace(", *now) forward(now)", ")");
+    let text = text.replace(
+        "static int depth",
+        "#pragma flowpin perpacket now\nstatic int depth",
+    );
+    assert!(!text.contains("forward"), "{text}");
+    let built = build(
+        "cc",
+        "-O1 -Wall -Werror",
+        &divided(&text, Choices::default()),
+    );
+    let expected = sequential(built.path());
+    for ways in ["1", "3", "link=2,pairs=3,sources=2,lines=1"] {
+        assert_eq!(
+            said(&built.path().join("program"), ways),
+            expected,
+            "{ways}"
+        );
+    }
+}
+
 /// These tests would notice: without what is forwarded, or with a key that divides what belongs
 /// together, lines are others.
 #[test]

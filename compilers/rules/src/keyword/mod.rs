@@ -1,5 +1,6 @@
 //! What each keyword makes of its value.
 
+mod asn1;
 mod bytes;
 mod content;
 mod entropy;
@@ -10,8 +11,10 @@ mod meta;
 mod numbers;
 mod packet;
 mod pcre;
+mod reputation;
 mod set;
 mod state;
+mod tls;
 mod transform;
 
 pub(crate) use meta::Classes;
@@ -22,7 +25,7 @@ use crate::option::{RuleOption, Word};
 use crate::problem::Fault;
 use flowpin_rule::{
     Absent, Asks, BufferId, BufferSource, Codes, Condition, Content, Lookup, NumberCheck, Protocol,
-    Status, Term, ValueSet, buffer, keyword,
+    Status, Term, TimeCheck, ValueSet, buffer, keyword,
 };
 use std::sync::Arc;
 
@@ -65,7 +68,13 @@ pub(crate) fn read(
         "base64_data" => builder.enter_base64(name),
         "entropy" => entropy::read(builder, &option),
         "frame" => frame(builder, &option),
-        "ssl_version" => ssl_version(builder, &option),
+        "ssl_version" => tls::version(builder, &option),
+        "tls_cert_expired" => tls::expires(builder, name, TimeCheck::Over),
+        "tls_cert_valid" => tls::expires(builder, name, TimeCheck::ToCome),
+        "asn1" => asn1::read(builder, &option),
+        "ssh.protoversion" => ssh_version(builder, &option),
+        "ssh.softwareversion" => ssh_software(builder, &option),
+        "iprep" => reputation::read(builder, &option),
         "ftpbounce" => ftp_bounce(builder, name),
         "absent" => {
             let absent = match option.value.map(|value| value.text) {
@@ -120,12 +129,15 @@ fn frame(builder: &mut Builder<'_>, option: &RuleOption<'_>) -> Result<(), Fault
 fn name_buffer(builder: &mut Builder<'_>, option: &RuleOption<'_>) -> Option<Result<(), Fault>> {
     let name = option.name;
     let (mut id, is_behind) = buffer(name.text)?;
-    if name.text == "tls.cert_chain_len" {
-        return Some(number(builder, option, id, Codes::None));
+    match name.text {
+        "tls.cert_chain_len" => return Some(number(builder, option, id, Codes::None)),
+        "ssl_state" => return Some(tls::state(builder, option, id)),
+        _ => {}
     }
     match id.info().source {
         BufferSource::Number(_, _, codes) => return Some(number(builder, option, id, codes)),
         BufferSource::Word(_, _, words) => return Some(one_of(builder, option, id, words)),
+        BufferSource::Time(..) => return Some(tls::time(builder, option, id)),
         _ => {}
     }
     if builder.rule.header.transactional
@@ -141,7 +153,7 @@ fn name_buffer(builder: &mut Builder<'_>, option: &RuleOption<'_>) -> Option<Res
     }
     if let Some(value) = option.value {
         if ["tls.subject", "tls.issuerdn", "tls.fingerprint"].contains(&name.text) {
-            return Some(packet::tls_text(builder, id, value));
+            return Some(packet::text(builder, id, value));
         }
         let field = value.text.strip_prefix("field ").map(str::trim);
         let of_field = field.and_then(|field| {
@@ -164,47 +176,35 @@ fn name_buffer(builder: &mut Builder<'_>, option: &RuleOption<'_>) -> Option<Res
     Some(Ok(()))
 }
 
-/// `ssl_version:[!]VERSION[,VERSION...]`: the version that the server chose is one of these.
-fn ssl_version(builder: &mut Builder<'_>, option: &RuleOption<'_>) -> Result<(), Fault> {
-    let mut set = ValueSet::default();
-    let mut negated = None;
-    for word in value(option)?.unquoted().split_commas() {
-        let (word, is_not) = match word.strip_prefix('!') {
-            Some(rest) => (rest.trim(), true),
-            None => (word, false),
-        };
-        if *negated.get_or_insert(is_not) != is_not {
-            return Err(word.fault("all versions are excluded, or none"));
-        }
-        let known = SSL_VERSIONS.iter();
-        let mut known = known.filter(|(name, _)| name.eq_ignore_ascii_case(word.text));
-        let Some((_, version)) = known.next() else {
-            let names: Vec<&str> = SSL_VERSIONS.iter().map(|one| one.0).collect();
-            return Err(word.fault(format!("one of {}", names.join(", "))));
-        };
-        set.add(version.as_bytes(), 0);
-    }
-    let asks = match negated {
-        Some(true) => Asks::NotIn,
-        _ => Asks::In,
-    };
-    let Some((id, _)) = buffer("tls.version") else {
+/// `ssh.protoversion:VERSION`: the older form of a content in `ssh.proto`.
+fn ssh_version(builder: &mut Builder<'_>, option: &RuleOption<'_>) -> Result<(), Fault> {
+    let word = value(option)?.unquoted();
+    let Some((id, _)) = buffer("ssh.proto") else {
         return Err(option.name.fault("it has no buffer"));
     };
+    let mut set = ValueSet::default();
+    // RFC 4253 §5.1: 1.99 is a server that speaks 2.0, too.
+    let versions = match word.text {
+        "2_compat" => ["2.0", "1.99", "2"],
+        version => [version; 3],
+    };
+    for version in versions {
+        set.add(version.as_bytes(), 0);
+    }
     let set = Arc::new(set);
+    let asks = Asks::In;
     builder.push_to(id, Term::In(Lookup { set, asks }));
     Ok(())
 }
 
-/// How rules spell versions, and what records have.
-const SSL_VERSIONS: [(&str, &str); 6] = [
-    ("sslv2", "SSLv2"),
-    ("sslv3", "SSLv3"),
-    ("tls1.0", "TLSv1"),
-    ("tls1.1", "TLS 1.1"),
-    ("tls1.2", "TLS 1.2"),
-    ("tls1.3", "TLS 1.3"),
-];
+/// `ssh.softwareversion:"TEXT"`: the older form of a content in `ssh.software`.
+fn ssh_software(builder: &mut Builder<'_>, option: &RuleOption<'_>) -> Result<(), Fault> {
+    let word = value(option)?;
+    let Some((id, _)) = buffer("ssh.software") else {
+        return Err(option.name.fault("it has no buffer"));
+    };
+    packet::text(builder, id, word)
+}
 
 /// FTP's `PORT` with the address of a third host.
 fn ftp_bounce(builder: &mut Builder<'_>, name: Word<'_>) -> Result<(), Fault> {

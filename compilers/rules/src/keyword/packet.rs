@@ -2,8 +2,10 @@
 
 use super::{numbers, value};
 use crate::builder::Builder;
+use crate::header::APPS;
 use crate::option::{RuleOption, Word};
 use crate::problem::Fault;
+use flowpin_record::ToolNames;
 use flowpin_rule::{BufferId, Condition, Content, FlagsCheck, FlowSide, NumberCheck, Spoken, Term};
 
 /// Reads an option of these.
@@ -41,7 +43,7 @@ pub(super) fn read(builder: &mut Builder<'_>, option: &RuleOption<'_>) -> Result
         "flow.pkts_toclient" => Condition::FlowPackets(FlowSide::Server, numbers::check(word)?),
         "flow.bytes_toserver" => Condition::FlowBytes(FlowSide::Client, numbers::check(word)?),
         "flow.bytes_toclient" => Condition::FlowBytes(FlowSide::Server, numbers::check(word)?),
-        "app-layer-protocol" => app_protocol(word)?,
+        "app-layer-protocol" => app_protocol(word, builder.names.has_other_protocols)?,
         _ => return Err(option.name.fault("it stands where it has no meaning")),
     };
     builder.rule.conditions.push(condition);
@@ -215,7 +217,7 @@ fn stream_size(word: Word<'_>) -> Result<Condition, Fault> {
 }
 
 /// `tls.subject:"..."`: a content of that buffer.
-pub(super) fn tls_text(
+pub(super) fn text(
     builder: &mut Builder<'_>,
     buffer: BufferId,
     word: Word<'_>,
@@ -233,7 +235,8 @@ pub(super) fn tls_text(
     Ok(())
 }
 
-fn app_protocol(word: Word<'_>) -> Result<Condition, Fault> {
+/// `has_others`: patterns or grammars of the user's may bring protocols of any name.
+fn app_protocol(word: Word<'_>, has_others: bool) -> Result<Condition, Fault> {
     let (name, negated) = match word.strip_prefix('!') {
         Some(rest) => (rest.trim(), true),
         None => (word, false),
@@ -255,8 +258,22 @@ fn app_protocol(word: Word<'_>) -> Result<Condition, Fault> {
         }
         None => (name, Spoken::Ever),
     };
+    let lower = name.text.to_ascii_lowercase();
+    let is_known = lower == "http1" || APPS.contains(&lower.as_str()) || ToolNames::is_name(&lower);
+    if !is_known && !has_others {
+        let why = match lower.as_str() {
+            "unknown" | "failed" => "that no protocol is known is not evaluated".to_owned(),
+            _ => format!(
+                "\"{}\" is no protocol that is known here: {}, or another one of `flowpin \
+                 patterns list`",
+                name.text,
+                APPS.join(", ")
+            ),
+        };
+        return Err(name.fault(why));
+    }
     Ok(Condition::AppProtocol {
-        name: name.text.to_ascii_lowercase(),
+        name: lower,
         spoken,
         negated,
     })

@@ -19,7 +19,8 @@ use flowpin_packet::{
     PacketMeta, Piece, Stretch, Tick, Timestamp, bad,
 };
 use flowpin_record::RecordKey;
-use flowpin_wire::ip::{Ipv4Packet, option_flaws};
+use flowpin_wire::ip::{Ipv4Packet, option_flaws, v6_flaws};
+use flowpin_wire::ip_protocol::{TCP, UDP};
 
 pub(crate) use fragments::KeptApart;
 pub(super) use fragments::addresses;
@@ -137,6 +138,11 @@ impl SlowPath {
             let offset = offset.saturating_add(Ipv4Packet::HEADER_LEN as u16);
             let what = bad(Layer::Ipv4, reason, offset);
             self.report(what, (arrival, bytes), Some(addresses(packet, false)));
+        }
+        if let Some(packet) = with_extensions(frame, meta) {
+            v6_flaws(packet, &mut |what| {
+                self.report(what, (arrival, bytes), Some(addresses(packet, true)));
+            });
         }
     }
 
@@ -376,6 +382,13 @@ pub(crate) fn is_noteworthy(bytes: &[u8], meta: &PacketMeta) -> bool {
     meta.flags.has(PacketFlags::TUNNELLED)
         || atomic(frame, meta).is_some()
         || option_flaws(options_of(frame, meta).1).next().is_some()
+        || with_extensions(frame, meta).is_some_and(has_v6_flaws)
+}
+
+fn has_v6_flaws(packet: &[u8]) -> bool {
+    let mut has_any = false;
+    v6_flaws(packet, &mut |_| has_any = true);
+    has_any
 }
 
 /// The IP packet and the options of its IPv4 header. A packet whose options are of an odd form is
@@ -398,6 +411,17 @@ fn atomic<'a>(frame: &'a [u8], meta: &PacketMeta) -> Option<&'a [u8]> {
     let packet = frame.get(usize::from(meta.l3_offset)..).unwrap_or_default();
     // An ICMP error is described by the packet that it quotes.
     (meta.kind != PacketKind::IcmpError && is_atomic(packet)).then_some(packet)
+}
+
+/// The IP packet, if it is of version 6 and has extension headers or a message of ICMPv6, whose form
+/// may be odd.
+fn with_extensions<'a>(frame: &'a [u8], meta: &PacketMeta) -> Option<&'a [u8]> {
+    let packet = frame.get(usize::from(meta.l3_offset)..).unwrap_or_default();
+    let is_v6 = packet.first().is_some_and(|byte| byte >> 4 == 6);
+    let next_header = packet.get(6).copied().unwrap_or(TCP);
+    // An ICMP error is described by the packet that it quotes.
+    let is_plain = matches!(next_header, TCP | UDP) || meta.kind == PacketKind::IcmpError;
+    (is_v6 && !is_plain).then_some(packet)
 }
 
 fn frame_of<'a>(bytes: &'a [u8], meta: &PacketMeta) -> &'a [u8] {
@@ -466,5 +490,25 @@ mod tests {
             ..meta
         };
         assert!(!is_noteworthy(&odd, &error));
+    }
+
+    /// RFC 4861 §4.2: a router advertisement has sixteen bytes.
+    #[test]
+    fn messages_that_end_too_early_are_noteworthy() {
+        let frame = |len: u8| {
+            let mut frame = vec![0x60, 0, 0, 0, 0, len, 58, 255];
+            frame.extend([0xfe; 32]);
+            frame.push(134);
+            frame.resize(40 + usize::from(len), 0);
+            frame
+        };
+        let meta = |len: u8| PacketMeta {
+            captured_len: 40 + u32::from(len),
+            wire_len: 40 + u32::from(len),
+            kind: PacketKind::Icmp,
+            ..PacketMeta::default()
+        };
+        assert!(is_noteworthy(&frame(12), &meta(12)));
+        assert!(!is_noteworthy(&frame(16), &meta(16)));
     }
 }

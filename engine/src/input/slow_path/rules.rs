@@ -3,6 +3,7 @@
 use crate::exchange::{Exchange, Watch};
 use flowpin_counters::Losses;
 use flowpin_detect::{Inbox, PacketEvents};
+use std::time::Instant;
 
 /// The rules of the input stage.
 #[derive(Debug)]
@@ -31,9 +32,11 @@ impl PacketRules {
         let Some(database) = self.watch.next() else {
             return;
         };
+        let since = Instant::now();
         self.past = self.losses();
         self.events = PacketEvents::new(&database, self.inbox.clone());
         self.inbox.exchanged(database.first_number());
+        self.watch.took(since.elapsed());
     }
 
     /// What was lost.

@@ -1,6 +1,6 @@
 //! From records back to their packets.
 //!
-//! Two passes over the input: the first tracks connections and notes the numbers of the packets
+//! Two passes over the input (of connections that rules alert of, a run before them): the first tracks connections and notes the numbers of the packets
 //! that belong to the wanted ones (with a datagram, those of all its fragments); the second
 //! writes the frames with these numbers. So the frames come out as they were captured.
 
@@ -12,7 +12,7 @@ use crate::report::{InputReport, ProgressSink};
 use crate::run::shape::Shape;
 use crate::run::single::SingleLane;
 use crate::run::stage_options;
-use crate::run::{division, ground, open, random};
+use crate::run::{division, ground, open, random, run};
 use crate::tools::fragments::Fragments;
 use crate::tools::packets::so_far;
 use crate::tools::silent;
@@ -21,13 +21,14 @@ use crate::worker::stages::{Explain, Stages};
 use crate::worker::{Late, Worker};
 use crate::{Control, RunError};
 use flowpin_capture::Source;
-use flowpin_config::Plan;
+use flowpin_config::{OutputPlan, Plan};
 use flowpin_disk::Output;
 use flowpin_flow::{Event, FlowObserver, ShardSet, Sighting};
 use flowpin_output::Formatter;
 use flowpin_packet::{FragmentRef, FrameBytes, PacketMeta, Piece, TunnelKind};
 use flowpin_record::{RecordSink, Uid};
-use std::collections::{HashMap, HashSet};
+use flowpin_rule::Alerted;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 use written::Written;
 
@@ -38,6 +39,8 @@ pub struct SliceReport {
     pub packets: u64,
     /// How many of the names given no connection has.
     pub lacking: usize,
+    /// How many connections that rules alert of were not found again: memory was too short for all.
+    pub lost: usize,
     /// The captures, with what is wrong with them.
     pub inputs: Vec<InputReport>,
 }
@@ -53,20 +56,29 @@ pub(crate) fn slice(
     let reads = ground::reads(plan, &source);
     Output::check(out, ground::existing(plan), &reads)?;
     let written = Written::new(out, ground::existing(plan), reads);
-    if wanted.is_empty() {
+    let alerted = match &plan.rules.alerted {
+        Some(ledger) => {
+            may_read_again(&source)?;
+            run(&watching(plan), control, progress)?;
+            ledger.noted()
+        }
+        None => Alerted::default(),
+    };
+    if wanted.is_empty() && plan.rules.alerted.is_none() {
         let (packets, inputs) = write(source, None, written, control, progress)?;
         return Ok(SliceReport {
             packets,
-            lacking: 0,
             inputs,
+            ..SliceReport::default()
         });
     }
-    let found = find(plan, source, wanted, control, progress)?;
+    let found = find(plan, source, (wanted, alerted), control, progress)?;
     let lacking = found.lacking.iter().filter(|lacks| **lacks).count();
     if found.numbers.is_empty() {
         return Ok(SliceReport {
             packets: 0,
             lacking,
+            lost: found.lost,
             inputs: found.inputs,
         });
     }
@@ -75,23 +87,43 @@ pub(crate) fn slice(
     Ok(SliceReport {
         packets,
         lacking,
+        lost: found.lost,
         inputs,
     })
+}
+
+/// Refuses a pipe: the next pass would find it empty.
+fn may_read_again(source: &Source) -> Result<(), RunError> {
+    match source.progress().bytes_total {
+        Some(_) => Ok(()),
+        None => Err(RunError::SliceFromPipe),
+    }
+}
+
+/// The plan of a run that finds out what rules alert of, and writes nothing.
+fn watching(plan: &Plan) -> Plan {
+    let mut plan = silent(plan);
+    plan.output = OutputPlan {
+        formats: plan.output.formats,
+        ..OutputPlan::default()
+    };
+    plan.live.record = None;
+    plan.live.record_if = None;
+    plan.live.metrics = None;
+    plan.files.extract = None;
+    plan
 }
 
 /// The first pass.
 fn find(
     plan: &Plan,
     source: Source,
-    wanted: &[Wanted],
+    (wanted, alerted): (&[Wanted], Alerted),
     control: &Control,
     progress: &dyn ProgressSink,
 ) -> Result<Found, RunError> {
     let plan = silent(plan);
-    // The second pass would find an empty pipe.
-    if source.progress().bytes_total.is_none() {
-        return Err(RunError::SliceFromPipe);
-    }
+    may_read_again(&source)?;
     let secret = random();
     let (options, _) = division(&plan, Shape::Single, secret);
     let seeker = Seeker {
@@ -100,11 +132,12 @@ fn find(
         },
         community_seed: plan.output.community_seed,
         wanted: wanted.to_vec(),
+        alerted: alerted.connections,
         handles: HashSet::new(),
         found: Found {
-            numbers: Vec::new(),
+            numbers: alerted.packets.into_iter().collect(),
             lacking: vec![true; wanted.len()],
-            inputs: Vec::new(),
+            ..Found::default()
         },
     };
     let formatter = Formatter::new(&plan.output);
@@ -136,7 +169,10 @@ fn find(
     let Gather {
         mut inner, parts, ..
     } = lane;
-    let mut found = core::mem::take(&mut inner.worker.stages().found);
+    let seeker = inner.worker.stages();
+    let lost = seeker.alerted.len();
+    let mut found = core::mem::take(&mut seeker.found);
+    found.lost = lost;
     let mut numbers = core::mem::take(&mut found.numbers);
     // A datagram's packet stands for its fragments, each of which may stand for others.
     while let Some(number) = numbers.pop() {
@@ -156,6 +192,7 @@ struct Found {
     numbers: Vec<u64>,
     /// Which of the names no connection has, so far.
     lacking: Vec<bool>,
+    lost: usize,
     inputs: Vec<InputReport>,
 }
 
@@ -164,6 +201,8 @@ struct Seeker {
     explain: Explain,
     community_seed: u16,
     wanted: Vec<Wanted>,
+    /// Connections that rules have alerted of.
+    alerted: BTreeSet<Uid>,
     /// Of the wanted connections that are open.
     handles: HashSet<u32>,
     found: Found,
@@ -174,6 +213,9 @@ impl FlowObserver for Seeker {
         // A handle may have been another connection's.
         if sighting.event == Event::New {
             self.handles.remove(&sighting.handle);
+            if !self.alerted.is_empty() && self.alerted.remove(&sighting.uid()) {
+                self.handles.insert(sighting.handle);
+            }
             for (wanted, lacks) in self.wanted.iter().zip(&mut self.found.lacking) {
                 if wanted.names(sighting, self.community_seed) {
                     self.handles.insert(sighting.handle);

@@ -73,7 +73,7 @@ impl<'a, S: RecordSink> Connection<'a, S> {
         if !self.state.is_idle() && !self.state.is_released() {
             self.read_bytes(at, bytes);
         }
-        self.examine_messages();
+        self.examine_messages(None);
     }
 
     fn read_bytes(&mut self, at: Span, bytes: &[u8]) {

@@ -24,7 +24,10 @@ impl<S: RecordSink> Connection<'_, S> {
             _ => {}
         }
         self.take_alone(at, event, frames);
-        self.examine_messages();
+        self.examine_messages(match event {
+            Event::Datagram(_, stretch, _) => Some((at.to_server, frames.stretch(stretch))),
+            _ => None,
+        });
         match event {
             Event::Gap(_) => self.examine_odd(at.to_server, Odd::Gap),
             Event::Odd(what) => self.examine_odd(at.to_server, Odd::Segment(reason(what))),
@@ -82,9 +85,9 @@ impl<S: RecordSink> Connection<'_, S> {
         self.hand_on();
     }
 
-    /// What the parser has said since the last time.
+    /// What the parser has said since the last time, of a datagram if it was one.
     #[inline]
-    pub(super) fn examine_messages(&mut self) {
+    pub(super) fn examine_messages(&mut self, datagram: Option<(bool, &[u8])>) {
         if self.rules.is_none() {
             return;
         }
@@ -94,7 +97,7 @@ impl<S: RecordSink> Connection<'_, S> {
         if let (Some(rules), Some(tap)) = (&mut self.rules, tap)
             && !tap.is_empty()
         {
-            rules.messages(self.handle, &ends, tap);
+            rules.messages(self.handle, &ends, (tap, datagram));
             tap.clear();
         }
         self.hand_on();
@@ -105,7 +108,7 @@ impl<S: RecordSink> Connection<'_, S> {
         if self.rules.is_none() {
             return;
         }
-        self.examine_messages();
+        self.examine_messages(None);
         let ends = self.ends();
         if let Some(rules) = &mut self.rules {
             rules.end(self.handle, &ends);

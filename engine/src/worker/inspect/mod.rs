@@ -47,6 +47,7 @@ use flowpin_packet::{PacketKind, PacketMeta, Shard};
 use flowpin_record::{ConnRecord, RecordSink};
 use state::State;
 use std::io;
+use std::time::Instant;
 
 /// The connections of one worker, and the consumers of their bytes.
 #[derive(Debug)]
@@ -147,10 +148,16 @@ impl Inspect {
     /// Takes rules that replace those at hand: the number of their first, if there are any. While
     /// no event waits.
     pub(super) fn exchange_rules(&mut self) -> Option<u32> {
-        let database = self.rules.as_mut()?.exchange()?;
+        let rules = self.rules.as_mut()?;
+        if !rules.is_replaced() {
+            return None;
+        }
+        let since = Instant::now();
+        let database = rules.exchange()?;
         if let Some(tap) = self.parse.as_mut().and_then(Parse::tap) {
             tap.exchange(database.clone());
         }
+        rules.took(since.elapsed());
         Some(database.first_number())
     }
 

@@ -53,6 +53,7 @@ impl Places<'_> {
                 in_tools: names.in_tools,
                 transaction: 0,
                 packet_number: None,
+                shown_client: None,
             })?;
         }
         self.all.get_mut(*self.place)

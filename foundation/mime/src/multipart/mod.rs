@@ -113,6 +113,11 @@ impl Multipart {
         self.is_inside
     }
 
+    /// Whether the last delimiter was read: no part follows.
+    pub const fn is_over(&self) -> bool {
+        matches!(self.place, Place::Over)
+    }
+
     /// The memory that it has beside itself, at most.
     pub const fn bytes_max() -> usize {
         BOUNDARY_MAX.saturating_add(HEAD_MAX)

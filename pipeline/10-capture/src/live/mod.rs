@@ -13,6 +13,7 @@
 
 mod blocks;
 mod chosen;
+mod intake;
 mod links;
 mod order;
 mod pace;
@@ -32,8 +33,10 @@ use crate::bytes::Attention;
 use crate::error::CaptureError;
 use crate::format::CAPTURED_LEN_MAX;
 use blocks::Blocks;
-use flowpin_config::{Interface, Plan};
+use flowpin_config::{CaptureMethod, Interface, Plan};
 use flowpin_packet::Timestamp;
+use flowpin_socket::RingStats;
+use intake::Grips;
 use order::Due;
 use pace::{Pace, Turn};
 use port::Port;
@@ -47,6 +50,8 @@ use std::time::{Duration, Instant};
 pub struct LiveOptions {
     /// The interfaces, or single queues of them.
     pub interfaces: Vec<Interface>,
+    /// How their packets are taken.
+    pub capture: CaptureMethod,
     /// A pcap-filter(7) expression; empty for none.
     pub filter: String,
     /// Bytes kept of each frame.
@@ -55,6 +60,8 @@ pub struct LiveOptions {
     pub promiscuous: bool,
     /// Memory of each interface for packets that wait to be read.
     pub ring_bytes: u64,
+    /// Rings that the kernel fills side by side.
+    pub rings: u16,
     /// How long a packet may wait for others.
     pub latency: Duration,
     /// Whether work is shed under overload.
@@ -66,10 +73,12 @@ impl From<&Plan> for LiveOptions {
         let live = &plan.live;
         Self {
             interfaces: live.interfaces.clone(),
+            capture: live.capture,
             filter: plan.filter.clone(),
             snap_len: live.snap_len.min(SNAP_LEN_MAX),
             promiscuous: live.promiscuous,
             ring_bytes: live.ring_bytes,
+            rings: live.rings,
             latency: Duration::from_nanos(live.latency_ns),
             shed: live.shed,
         }
@@ -89,6 +98,8 @@ pub(crate) struct Live {
     shedder: Option<Shedder>,
     /// Packets of several interfaces wait so long for earlier ones of the others.
     slack: Duration,
+    /// Up to when all packets of several ports have been seen.
+    known: Timestamp,
     /// Since when the run is to stop, by both clocks: that of packets may be set meanwhile.
     stopping: Option<(Timestamp, Instant)>,
     /// The time of the last packet.
@@ -104,16 +115,21 @@ impl Live {
     /// # Errors
     /// The first that cannot be opened; a filter that does not compile.
     pub(crate) fn open(options: &LiveOptions, attention: &Attention) -> Result<Self, CaptureError> {
-        let ports = (options.interfaces.iter()).map(|interface| Port::open(interface, options));
-        let mut ports = ports.collect::<Result<Vec<_>, _>>()?;
+        let mut grips = Grips::default();
+        let mut ports = Vec::new();
+        for interface in (0..).zip(&options.interfaces) {
+            ports.extend(Port::open(interface, options, &mut grips)?);
+        }
+        grips.notes.iter().for_each(|note| attention.tell(note));
         let mut blocks = Blocks::default();
         blocks.section();
-        for port in &mut ports {
+        for port in ports.iter_mut().filter(|port| port.is_first) {
             port.look_at_link(attention);
-            blocks.interface(port.name(), port.link_number(), options.snap_len);
+            blocks.interface(port.name(), port.link().number, options.snap_len);
         }
-        let links = ports.iter().map(Port::link_number);
-        attention.filter.open(links.collect());
+        attention
+            .filter
+            .open(ports.iter().map(Port::link).collect());
         let block_time = Duration::from_millis(port::block_ms(options.latency).into());
         Ok(Self {
             ports,
@@ -126,6 +142,7 @@ impl Live {
             // A block is handed over up to its time after its first packet, and by then the next
             // one may have begun.
             slack: block_time * 2 + Duration::from_millis(1),
+            known: Timestamp::default(),
             stopping: None,
             last: Timestamp::default(),
             is_over: false,
@@ -185,13 +202,15 @@ impl Live {
         let mut count = self.blocks.serve(into);
         while count < into.len() && !self.is_over {
             let room = into.get_mut(count..).unwrap_or_default();
-            let Due::Now(index) = order::due(&mut self.ports, Timestamp::now, self.slack) else {
+            let Due::Now(index) =
+                order::due(&mut self.ports, &mut self.known, Timestamp::now, self.slack)
+            else {
                 break;
             };
-            let number = u32::try_from(index).unwrap_or_default();
             let Some(port) = self.ports.get_mut(index) else {
                 break;
             };
+            let number = port.number;
             if let Some(packet) = port.head() {
                 if self.stopping.is_some_and(|(end, _)| packet.time > end) {
                     port.is_done = true;
@@ -251,25 +270,41 @@ impl Live {
     }
 
     fn statistics(&mut self, time: Timestamp) {
-        for (number, port) in (0..).zip(&mut self.ports) {
-            self.blocks.statistics(number, time, port.stats());
+        let mut of_interface = RingStats::default();
+        let mut ports = self.ports.iter_mut().peekable();
+        while let Some(port) = ports.next() {
+            let stats = port.stats();
+            of_interface.received += stats.received;
+            of_interface.dropped += stats.dropped;
+            // The last of its interface.
+            if ports.peek().is_none_or(|next| next.is_first) {
+                let stats = core::mem::take(&mut of_interface);
+                self.blocks.statistics(port.number, time, stats);
+            }
         }
         self.look_at_links();
     }
 
     /// Tells what has happened to interfaces.
     fn look_at_links(&mut self) {
-        for index in 0..self.ports.len() {
-            let Some(port) = self.ports.get_mut(index).filter(|port| !port.is_gone) else {
-                continue;
-            };
-            port.look_at_link(&self.attention);
-            // Without any, the run ends, and says so.
-            if port.is_gone && !self.ports.iter().all(|port| port.is_gone) {
-                let name = self.ports.get(index).map_or("", Port::name);
-                let line = format!("{name}: the interface was removed; the others go on");
-                self.attention.tell(&line);
+        let mut removed = Vec::new();
+        let mut is_gone = false;
+        for port in &mut self.ports {
+            if !port.is_first {
+                port.is_gone = is_gone;
+            } else if !port.is_gone {
+                port.look_at_link(&self.attention);
+                removed.extend(port.is_gone.then(|| port.name().to_owned()));
             }
+            is_gone = port.is_gone;
+        }
+        // Without any, the run ends, and says so.
+        if self.ports.iter().all(|port| port.is_gone) {
+            return;
+        }
+        for name in removed {
+            let line = format!("{name}: the interface was removed; the others go on");
+            self.attention.tell(&line);
         }
     }
 
@@ -286,8 +321,13 @@ impl Live {
         let waits: Vec<_> = waits.collect();
         let ports = self.ports.iter().zip(waits);
         let mut fds: Vec<_> = (ports.filter(|(port, waits)| *waits && !port.is_gone))
-            .map(|(port, _)| PollFd::new(port.ring(), PollFlags::IN | PollFlags::ERR))
+            .map(|(port, _)| {
+                PollFd::from_borrowed_fd(port.descriptor(), PollFlags::IN | PollFlags::ERR)
+            })
             .collect();
+        let alarms = self.ports.iter().filter(|port| !port.is_gone);
+        let alarms = alarms.filter_map(Port::alarm);
+        fds.extend(alarms.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::ERR)));
         // An interrupted wait is a short one.
         let _woken = poll(&mut fds, Some(&patience));
         let has_failed = fds.iter().any(|fd| fd.revents().contains(PollFlags::ERR));

@@ -3,6 +3,7 @@
 //! The kernel hands over packets in blocks, so what an interface has got shows some time later. An
 //! interface without a packet is known up to now, less that time.
 
+use super::nanos;
 use super::port::Port;
 use flowpin_packet::Timestamp;
 use std::time::Duration;
@@ -15,8 +16,14 @@ pub(super) enum Due {
     Later,
 }
 
-/// The port whose packet is next.
-pub(super) fn due(ports: &mut [Port], now: impl FnOnce() -> Timestamp, slack: Duration) -> Due {
+/// The port whose packet is next. `known`: up to when all packets would have been seen; it is
+/// looked again if that is not enough.
+pub(super) fn due(
+    ports: &mut [Port],
+    known: &mut Timestamp,
+    now: impl FnOnce() -> Timestamp,
+    slack: Duration,
+) -> Due {
     if let [only] = ports {
         return match !only.is_done && only.head().is_some() {
             true => Due::Now(0),
@@ -27,22 +34,25 @@ pub(super) fn due(ports: &mut [Port], now: impl FnOnce() -> Timestamp, slack: Du
     let mut all_known = true;
     for (index, port) in ports.iter_mut().enumerate() {
         let is_over = port.is_done || port.is_gone;
-        match port.head().filter(|_| !is_over) {
-            Some(packet) if earliest.is_none_or(|(time, _)| packet.time < time) => {
-                earliest = Some((packet.time, index));
+        match port.head_time().filter(|_| !is_over) {
+            Some(at) if earliest.is_none_or(|(time, _)| at < time) => {
+                earliest = Some((at, index));
             }
             Some(_) => {}
             None => all_known &= is_over,
         }
     }
     match earliest {
-        Some((time, index)) if all_known || is_past(time, now(), slack) => Due::Now(index),
-        _ => Due::Later,
+        Some((time, index)) if all_known || time <= *known => Due::Now(index),
+        Some((time, index)) => {
+            let now = now();
+            *known = Timestamp(now.0.saturating_sub(nanos(slack)));
+            // One of the future is not waited for: the clock was set back.
+            match time <= *known || time > now {
+                true => Due::Now(index),
+                false => Due::Later,
+            }
+        }
+        None => Due::Later,
     }
-}
-
-/// Whether every port would show a packet of this time by now. One of the future is not waited for:
-/// the clock was set back.
-fn is_past(time: Timestamp, now: Timestamp, slack: Duration) -> bool {
-    time > now || u128::from(now.nanos_since(time)) >= slack.as_nanos()
 }

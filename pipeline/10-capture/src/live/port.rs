@@ -1,19 +1,25 @@
-//! One interface, or one queue of it: its ring, and the filter that its packets pass.
+//! One interface, or one queue of it: where its packets come from, and the filter that they pass.
 
 use super::LiveOptions;
+use super::intake::{Grips, Intake};
 use super::links::LinkWatch;
 use crate::bytes::Attention;
 use crate::error::CaptureError;
 use crate::filter::{Program, compile};
-use flowpin_config::Interface;
+use flowpin_config::{CaptureMethod, Interface};
 use flowpin_packet::Timestamp;
-use flowpin_socket::{INSTRUCTIONS_MAX, Instruction, Packet, Ring, RingOptions, RingStats};
+use flowpin_socket::{INSTRUCTIONS_MAX, Instruction, Link, Packet, Ring, RingOptions, RingStats};
+use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
-/// An open interface.
+/// An open interface, or one of its queues.
 #[derive(Debug)]
 pub(super) struct Port {
-    ring: Ring,
+    intake: Intake,
+    /// The interface's, as it was named: several ports of one have the same.
+    pub(super) number: u32,
+    /// It is the first of its interface, which is looked at once.
+    pub(super) is_first: bool,
     name: String,
     filter: PortFilter,
     /// Until when packets came that have passed the kernel's part of the filter before, and what it
@@ -21,8 +27,9 @@ pub(super) struct Port {
     before: Option<(Timestamp, Option<Program>)>,
     /// The packet to be taken next passes it.
     has_passed: bool,
+    /// Its time, once it was asked for.
+    time: Option<Timestamp>,
     frame: Vec<u8>,
-    stats: RingStats,
     link: LinkWatch,
     /// The interface was removed.
     pub(super) is_gone: bool,
@@ -31,49 +38,76 @@ pub(super) struct Port {
 }
 
 impl Port {
-    /// Opens an interface.
+    /// Opens an interface: one ring or several, or by AF_XDP a socket for each of its queues.
     ///
     /// # Errors
     /// It cannot be captured from; the filter does not compile.
-    pub(super) fn open(interface: &Interface, options: &LiveOptions) -> Result<Self, CaptureError> {
+    pub(super) fn open(
+        (number, interface): (u32, &Interface),
+        options: &LiveOptions,
+        grips: &mut Grips,
+    ) -> Result<Vec<Self>, CaptureError> {
+        let mut ports = Vec::new();
+        let mut add = |intake: Intake, filter| {
+            ports.push(Self {
+                intake,
+                number,
+                is_first: ports.is_empty(),
+                name: interface.to_string(),
+                filter,
+                before: None,
+                has_passed: false,
+                time: None,
+                frame: Vec::new(),
+                link: LinkWatch::default(),
+                is_gone: false,
+                is_done: false,
+            });
+        };
+        if options.capture == CaptureMethod::AfXdp {
+            for intake in grips.open(interface, options)? {
+                let filter = PortFilter::of(&options.filter, intake.link())?;
+                add(intake, filter);
+            }
+            return Ok(ports);
+        }
         let ring = RingOptions {
             interface: interface.name.clone(),
             queue: interface.queue,
             snap_len: options.snap_len,
             promiscuous: options.promiscuous,
             ring_bytes: options.ring_bytes,
+            rings: options.rings,
             timeout_ms: block_ms(options.latency),
         };
         let mut filter = PortFilter::default();
-        let ring = Ring::open(&ring, |link| {
-            filter = PortFilter::of(&options.filter, link.number())?;
+        let rings = Ring::open(&ring, |link| {
+            filter = PortFilter::of(&options.filter, PortLink::of_ring(link))?;
             Ok::<_, CaptureError>(filter.kernel.clone())
         })?;
-        Ok(Self {
-            ring,
-            name: interface.to_string(),
-            filter,
-            before: None,
-            has_passed: false,
-            frame: Vec::new(),
-            stats: RingStats::default(),
-            link: LinkWatch::default(),
-            is_gone: false,
-            is_done: false,
-        })
+        for ring in rings {
+            add(Intake::Ring(Box::new(ring)), filter.clone());
+        }
+        Ok(ports)
     }
 
     pub(super) fn name(&self) -> &str {
         &self.name
     }
 
-    pub(super) const fn ring(&self) -> &Ring {
-        &self.ring
+    /// For poll(2).
+    pub(super) fn descriptor(&self) -> BorrowedFd<'_> {
+        self.intake.descriptor()
     }
 
-    /// The LINKTYPE_ number of its frames.
-    pub(super) const fn link_number(&self) -> u16 {
-        self.ring.link().number()
+    /// For poll(2), where errors of the interface are told apart from packets.
+    pub(super) fn alarm(&self) -> Option<BorrowedFd<'_>> {
+        self.intake.alarm().filter(|_| self.is_first)
+    }
+
+    /// What its frames begin with, and who filters them.
+    pub(super) const fn link(&self) -> PortLink {
+        self.intake.link()
     }
 
     /// The next packet that passes, if there is one now; the same until [`Port::take`].
@@ -82,19 +116,30 @@ impl Port {
         if (self.filter.own.is_some() || self.before.is_some()) && !self.has_passed {
             self.skip_refused();
         }
-        self.ring.head()
+        self.intake.head()
+    }
+
+    /// When it came.
+    // PERF: of every port for each packet, so it is remembered.
+    #[inline]
+    pub(super) fn head_time(&mut self) -> Option<Timestamp> {
+        if self.time.is_none() {
+            self.time = self.head().map(|packet| packet.time);
+        }
+        self.time
     }
 
     /// Takes the packet that [`Port::head`] has shown.
     #[inline]
     pub(super) fn take(&mut self) {
+        self.time = None;
         self.has_passed = false;
-        self.ring.take();
+        self.intake.take();
     }
 
     /// Takes packets that the filter refuses.
     fn skip_refused(&mut self) {
-        while let Some(packet) = self.ring.head() {
+        while let Some(packet) = self.intake.head() {
             if (self.before.as_ref()).is_some_and(|(until, _)| packet.time > *until) {
                 self.before = None;
             }
@@ -117,7 +162,7 @@ impl Port {
                 self.has_passed = true;
                 return;
             }
-            self.ring.take();
+            self.intake.take();
         }
     }
 
@@ -127,7 +172,7 @@ impl Port {
     /// # Errors
     /// The kernel refuses it; the one before stays.
     pub(super) fn refilter(&mut self, filter: PortFilter) -> Result<PortFilter, CaptureError> {
-        self.ring.refilter(&filter.kernel)?;
+        self.intake.refilter(&filter.kernel)?;
         let before = core::mem::replace(&mut self.filter, filter);
         // What it left to us, it has left of all that waits.
         if before.own.is_some() || self.filter.own.is_some() {
@@ -138,24 +183,23 @@ impl Port {
 
     /// How many quarters of its ring wait to be read.
     pub(super) fn quarters_filled(&self) -> usize {
-        self.ring.quarters_filled()
+        self.intake.quarters_filled()
     }
 
     /// What became of its packets so far.
     pub(super) fn stats(&mut self) -> RingStats {
-        self.stats = self.ring.stats();
-        self.stats
+        self.intake.stats()
     }
 
     /// Takes an error from the socket, so that waiting does not end with it again: what happened to
     /// the interface is seen when it is looked at. One that is down may come up again.
     pub(super) fn take_error(&self) {
-        let _seen = self.ring.take_error();
+        let _seen = self.intake.take_error();
     }
 
     /// Looks whether something has happened to the interface, and tells it.
     pub(super) fn look_at_link(&mut self, attention: &Attention) {
-        match self.ring.state() {
+        match self.intake.state() {
             Some(state) => self.link.look(&self.name, state, attention),
             // One that goes while it is down causes no error.
             None => self.is_gone = true,
@@ -165,6 +209,24 @@ impl Port {
     /// What happened to it, for the summary.
     pub(super) fn note(&self) -> Option<String> {
         self.link.note(&self.name)
+    }
+}
+
+/// What frames begin with, and who filters them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PortLink {
+    /// Its LINKTYPE_ number.
+    pub(super) number: u16,
+    /// The kernel runs filters.
+    pub(super) in_kernel: bool,
+}
+
+impl PortLink {
+    pub(super) const fn of_ring(link: Link) -> Self {
+        Self {
+            number: link.number(),
+            in_kernel: true,
+        }
     }
 }
 
@@ -181,13 +243,13 @@ impl PortFilter {
     ///
     /// # Errors
     /// It does not compile.
-    pub(super) fn of(expression: &str, link_number: u16) -> Result<Self, CaptureError> {
+    pub(super) fn of(expression: &str, link: PortLink) -> Result<Self, CaptureError> {
         let mut filter = Self::default();
         if expression.is_empty() {
             return Ok(filter);
         }
-        let program = compile(expression, link_number)?;
-        if is_for_kernel(expression, &program) {
+        let program = compile(expression, link.number)?;
+        if link.in_kernel && is_for_kernel(expression, &program) {
             filter.kernel = program.instructions().map(of_program).collect();
         } else {
             filter.own = Some(program);

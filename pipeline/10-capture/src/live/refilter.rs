@@ -7,7 +7,7 @@
 //! Compiling may take a second, so it is not done where packets are read. Either all interfaces get
 //! the filter or none.
 
-use super::port::{Port, PortFilter};
+use super::port::{Port, PortFilter, PortLink};
 use crate::error::CaptureError;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
@@ -28,7 +28,7 @@ struct Shared {
 #[derive(Debug, Default)]
 struct Places {
     /// The link of each interface, once they are open.
-    links: Vec<u16>,
+    links: Vec<PortLink>,
     asked: Option<Asked>,
 }
 
@@ -62,7 +62,7 @@ impl LiveFilter {
     }
 
     /// Interfaces with these links are open.
-    pub(super) fn open(&self, links: Vec<u16>) {
+    pub(super) fn open(&self, links: Vec<PortLink>) {
         self.places().links = links;
     }
 

@@ -97,6 +97,7 @@ impl DataDecider {
             in_tools: self.in_tools,
             transaction: 0,
             packet_number: None,
+            shown_client: None,
         };
         let key = RecordKey {
             ordinal: key.ordinal | EVENT_ORDINAL,

@@ -77,6 +77,7 @@ fn see(observer: &mut DataObserver, number: u64, seen: &Seen) {
                 in_tools: ToolNames::of("ftp"),
                 transaction: 0,
                 packet_number: None,
+                shown_client: None,
             };
             let announced = DataChannel::Announced {
                 by_client: false,

@@ -1,5 +1,6 @@
 //! What a worker hands over: the log of each closed interval.
 
+use crate::INTERVAL_SHIFT;
 use crate::event::{Probe, Steps};
 use crate::filter::Unlogged;
 use flowpin_packet::Timestamp;
@@ -108,5 +109,34 @@ impl Summary {
     /// Whether nothing was seen.
     pub fn is_empty(&self) -> bool {
         self.intervals.iter().all(Interval::is_empty)
+    }
+
+    /// Without what another observer has told, which saw everything before `begin`, the beginning
+    /// of an interval. This one was shown before only the connections that were open then: so
+    /// what it knows of the interval before is how they went on.
+    #[must_use]
+    pub fn since(mut self, begin: Timestamp) -> Self {
+        let first = begin.0 >> INTERVAL_SHIFT;
+        self.intervals.retain(|one| one.index + 1 >= first);
+        for interval in &mut self.intervals {
+            if interval.index < first {
+                interval.runs.clear();
+                interval.unlogged = None;
+            }
+        }
+        self
+    }
+
+    /// What is left when another observer goes on at `end`, the beginning of an interval: it
+    /// tells of the attempts on connections that `goes_on` knows by the numbers of their first
+    /// packets, as they may still be answered.
+    #[must_use]
+    pub fn handed_over(mut self, end: Timestamp, goes_on: impl Fn(u64) -> bool) -> Self {
+        let last = (end.0 >> INTERVAL_SHIFT).saturating_sub(1);
+        self.upto = last;
+        for interval in self.intervals.iter_mut().filter(|one| one.index == last) {
+            interval.attempts.retain(|attempt| !goes_on(attempt.number));
+        }
+        self
     }
 }

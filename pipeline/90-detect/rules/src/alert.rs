@@ -3,6 +3,7 @@
 use crate::columns::{COLUMNS, COUNT, RULES_COLUMNS};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use core::net::IpAddr;
 use flowpin_aggregate::Observer;
 use flowpin_packet::{LinkType, Timestamp};
 use flowpin_record::{
@@ -21,11 +22,11 @@ pub static ALERT: MessageSchema = MessageSchema::new(
 .sent_as_says(0);
 
 /// Calls `write` with the values of an alert; `file`: what the packets are read from, if that is
-/// shown.
+/// shown; `client`: the one that a proxy names, likewise.
 pub(crate) fn values(
     rule: &Rule,
     candidate: &Candidate,
-    file: Option<&str>,
+    (file, client): (Option<&str>, Option<IpAddr>),
     write: impl FnOnce(&[Value<'_>]),
 ) {
     let metadata: Vec<String> = rule
@@ -81,12 +82,10 @@ pub(crate) fn values(
         Value::count(payload.map(|payload| payload.1.into())),
     ];
     let packet = PacketTexts::of(candidate.packet.as_deref());
-    let flow = flow(candidate);
-    for (place, value) in values
-        .iter_mut()
-        .skip(own.len())
-        .zip(flow.into_iter().chain(excerpt).chain(packet.values(file)))
-    {
+    let flow = flow(candidate).into_iter();
+    let others = flow.chain(excerpt).chain(packet.values(file));
+    let others = others.chain([client.map_or(Value::Unset, Value::Address)]);
+    for (place, value) in values.iter_mut().skip(own.len()).zip(others) {
         *place = value;
     }
     for (nth, text) in candidate.shown.iter() {

@@ -60,6 +60,8 @@ pub(crate) const COLUMNS: &[MessageColumn] = &[
         "`alert`, with the packet: none is held up."),
     column("pcap_filename", "pcap_filename", Kind::Text,
         "The capture, if the run reads one alone (`--alert-packet`)."),
+    column("xff", "xff", Kind::Address,
+        "HTTP: the client that a proxy names (`--alert-xff extra-data`)."),
     column("http_hostname", "http.hostname", Kind::Text, "HTTP: the host."),
     column("http_url", "http.url", Kind::Text, "HTTP: the target."),
     column("http_user_agent", "http.http_user_agent", Kind::Text, "HTTP: User-Agent."),
@@ -114,10 +116,11 @@ pub(crate) const COLUMNS: &[MessageColumn] = &[
     column("frame_direction", "frame.direction", Kind::Enum, "`toserver` or `toclient`."),
     column("frame_length", "frame.length", Kind::Count, "Its bytes."),
     column("frame_complete", "frame.complete", Kind::Bool, "Whether all of them were seen."),
+    column("http_xff", "http.xff", Kind::Text, "HTTP: X-Forwarded-For."),
 ];
 
 /// Columns of messages that alerts show, by their path in events.
-pub(crate) const SHOWN: [&str; 46] = [
+pub(crate) const SHOWN: [&str; 47] = [
     "http.hostname",
     "http.url",
     "http.http_user_agent",
@@ -164,12 +167,15 @@ pub(crate) const SHOWN: [&str; 46] = [
     "frame.direction",
     "frame.length",
     "frame.complete",
+    "http.xff",
 ];
 
 /// Where [`SHOWN`] has what evaluation itself finds out.
 pub(crate) const ENTROPY: u8 = 41;
 /// The first of a frame's columns.
 pub(crate) const FRAME: u8 = 42;
+/// Where it has the clients that proxies name.
+pub(crate) const FORWARDED: u8 = 46;
 
 /// Columns before those.
 pub(crate) const RULES_COLUMNS: usize = COUNT - SHOWN.len();
@@ -178,7 +184,7 @@ pub(crate) const COUNT: usize = COLUMNS.len();
 
 #[cfg(test)]
 mod tests {
-    use super::{COLUMNS, ENTROPY, FRAME, RULES_COLUMNS, SHOWN};
+    use super::{COLUMNS, ENTROPY, FORWARDED, FRAME, RULES_COLUMNS, SHOWN};
 
     /// The list of shown columns has their places.
     #[test]
@@ -189,5 +195,6 @@ mod tests {
         }
         assert!(SHOWN[usize::from(ENTROPY)].starts_with("metadata.entropy"));
         assert_eq!(SHOWN[usize::from(FRAME)], "frame.type");
+        assert_eq!(SHOWN[usize::from(FORWARDED)], "http.xff");
     }
 }

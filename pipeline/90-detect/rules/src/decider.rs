@@ -3,12 +3,13 @@
 use crate::alert::{ALERT, AlertNews, Candidate, values};
 use crate::connection::{Inbox, Waiting};
 use crate::count::{Hosts, Of};
+use crate::forwarded::named_client;
 use crate::written::WrittenSets;
 use core::net::IpAddr;
 use flowpin_aggregate::{Decider, Emit};
 use flowpin_counters::{Loss, Losses};
-use flowpin_record::RecordKey;
-use flowpin_rule::{BitAction, Condition, Rule, RuleSet, SuppressedSide};
+use flowpin_record::{RecordKey, Uid};
+use flowpin_rule::{AlertLedger, BitAction, Condition, ForwardedAs, Rule, RuleSet, SuppressedSide};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -21,6 +22,8 @@ pub struct AlertDecider {
     since: Vec<u32>,
     /// The capture that all packets are of, if alerts have it.
     file: Option<String>,
+    /// Where it is noted what some rules alert of, if somebody asks.
+    ledger: Option<Arc<AlertLedger>>,
     /// Waits until no worker can deliver anything before it.
     waiting: BTreeMap<RecordKey, Candidate>,
     /// Alerts of packets that belong to no connection, and rules that replace others.
@@ -50,11 +53,16 @@ struct Past {
 }
 
 impl AlertDecider {
-    pub(crate) fn new(set: Arc<RuleSet>, workers: usize, file: Option<String>) -> Self {
+    pub(crate) fn new(
+        set: Arc<RuleSet>,
+        workers: usize,
+        (file, ledger): (Option<String>, Option<Arc<AlertLedger>>),
+    ) -> Self {
         Self {
             generations: vec![Generation::new(0, set)],
             since: vec![0; workers],
             file,
+            ledger,
             waiting: BTreeMap::new(),
             inbox: Inbox::default(),
             past: Past::default(),
@@ -228,8 +236,23 @@ impl Decider for AlertDecider {
             };
             if of.is_written(rule, &candidate) {
                 *of.counts.entry(place).or_default() += 1;
-                values(rule, &candidate, self.file.as_deref(), |values| {
-                    out.message(candidate.key, &candidate.place, &ALERT, values);
+                if let Some(ledger) = &self.ledger {
+                    let at = &candidate.place;
+                    let connection = Some(at.uid).filter(|&uid| uid != Uid(0));
+                    ledger.note(rule.sid, connection, at.packet_number);
+                }
+                let mut shown_at = candidate.place;
+                let mut client = None;
+                match of.set.forwarded {
+                    Some((ForwardedAs::Extra, hop)) => client = named_client(&candidate, hop),
+                    Some((ForwardedAs::Overwrite, hop)) => {
+                        shown_at.shown_client = named_client(&candidate, hop);
+                    }
+                    None => {}
+                }
+                let beside = (self.file.as_deref(), client);
+                values(rule, &candidate, beside, |values| {
+                    out.message(candidate.key, &shown_at, &ALERT, values);
                 });
             }
         }

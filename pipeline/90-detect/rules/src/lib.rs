@@ -25,6 +25,7 @@ mod count;
 mod database;
 mod decider;
 mod evaluate;
+mod forwarded;
 mod tap;
 mod written;
 
@@ -62,6 +63,6 @@ impl Aggregate for Alerts {
             _ => None,
         };
         let set = plan.rules.loaded.clone().unwrap_or_default();
-        AlertDecider::new(set, workers, file)
+        AlertDecider::new(set, workers, (file, plan.rules.alerted.clone()))
     }
 }

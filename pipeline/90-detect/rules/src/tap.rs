@@ -288,8 +288,9 @@ impl Tap {
         }
         let mut found = Vec::new();
         for (at, column) in schema.columns.iter().enumerate() {
-            // What is behind `=` says how EVE shows it.
+            // What is behind `=` says how EVE shows it; what events do not have has its own name.
             let path = column.eve.split('=').next().unwrap_or_default();
+            let path = if path.is_empty() { &*column.name } else { path };
             let buffers = self.database.used.iter().filter(|buffer| {
                 // What only clients send is not what an answer repeats of it.
                 let is_repeated = schema.from_server && buffer.info().to_server == Some(true);

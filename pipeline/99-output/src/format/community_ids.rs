@@ -70,6 +70,7 @@ mod tests {
             in_tools: ToolNames::NONE,
             transaction: NO_TRANSACTION,
             packet_number: None,
+            shown_client: None,
         }
     }
 

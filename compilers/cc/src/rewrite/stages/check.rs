@@ -2,9 +2,9 @@
 
 use super::super::Refusal;
 use super::super::pragma::narrow;
-use super::Stages;
 use super::graph::{Graph, Uses};
 use super::said::{files, keyed, pointers, undivided};
+use super::{Copied, Stages};
 use crate::classify::{Decision, Verdict};
 use crate::model::{FunctionId, GlobalId, Model, Place, Texts};
 use std::collections::BTreeSet;
@@ -49,6 +49,7 @@ pub(in super::super) fn check(
         .map(|stage| graph.uses(stages, stage))
         .collect();
     let mut found = Vec::new();
+    perpacket(stages, model, &uses, &mut found);
     forwarded(stages, question, &uses, &mut found);
     torn(stages, question, &graph, &uses, &mut found);
     files(stages, question, &graph, &mut found);
@@ -88,6 +89,47 @@ fn ticked(stages: &mut Stages, question: &Question<'_>, refused: &mut Vec<Refusa
         stages.tick = stage;
     }
 }
+
+/// Variables that each packet sets go along to each stage that uses them, with what they point to.
+fn perpacket(stages: &mut Stages, model: &Model, uses: &[Uses], refused: &mut Vec<Refusal>) {
+    for (id, place) in stages.perpacket.clone() {
+        let global = model.global(id);
+        let name = &global.name;
+        let pointee = global.ty.canonical.strip_suffix('*').map(str::trim);
+        let is_bytes = pointee.is_some_and(|ty| BYTES.iter().any(|word| ty.ends_with(word)));
+        for to in (1..uses.len()).rev() {
+            let is_later = stages
+                .cuts
+                .iter()
+                .any(|cut| cut.from == to && cut.forward.contains(&id));
+            if !is_later && !uses[to].contains_key(&id) {
+                continue;
+            }
+            for cut in stages.cuts.iter_mut().filter(|cut| cut.to == to) {
+                if !cut.forward.contains(&id) {
+                    cut.forward.push(id);
+                }
+                let is_copied = cut.copies.iter().any(|one| one.name == *name);
+                if is_bytes && !is_copied {
+                    let what = format!(
+                        "`{name}` points to bytes, and nothing says how many belong to a packet: \
+                         add copy({name}: BYTES) to the cut at {}",
+                        model.at(cut.place)
+                    );
+                    refused.push(Refusal::new(model.at(place), what));
+                } else if pointee.is_some() && !is_copied {
+                    cut.copies.push(Copied {
+                        name: name.clone(),
+                        length: format!("sizeof(*{name})"),
+                    });
+                }
+            }
+        }
+    }
+}
+
+/// Types of bytes; how many follow is not known from the type.
+const BYTES: &[&str] = &["char", "void"];
 
 /// Variables that an earlier stage writes and a later one reads: forwarded, or refused.
 fn forwarded(
@@ -153,7 +195,8 @@ fn torn(
                 };
                 let global = model.global(*id);
                 let is_state = question.decisions[*id].verdict == Verdict::Private;
-                let is_separate = stages.cuts.iter().any(|cut| cut.separate.contains(id));
+                let is_separate = stages.cuts.iter().any(|cut| cut.separate.contains(id))
+                    || stages.perpacket.iter().any(|(one, _)| one == id);
                 if !is_state || is_separate || question.reduced.contains(id) {
                     continue;
                 }

@@ -1,4 +1,4 @@
-//! Programs in several stages: `stage`, `cut`, `in` and `keyed` lines.
+//! Programs in several stages: `stage`, `cut`, `in`, `keyed` and `perpacket` lines.
 //!
 //! ```text
 //!  packets ─► stage ip (its handler) ─ cut ─► stage tcp (process_tcp) ─ cut ─► stage scan
@@ -15,6 +15,7 @@ mod parse;
 mod said;
 
 pub(super) use check::{Question, check};
+pub(super) use parse::statement_end;
 
 use crate::model::{FunctionId, GlobalId, Model, Place};
 
@@ -63,6 +64,8 @@ pub(super) struct Cut {
     forward: Vec<GlobalId>,
     /// Variables of which the author says that each stage may have its own.
     separate: Vec<GlobalId>,
+    /// What is copied, though it holds pointers that the other core is not to follow.
+    unchecked: Vec<String>,
     place: Place,
 }
 
@@ -89,6 +92,8 @@ pub(super) struct Stages {
     pub(super) cuts: Vec<Cut>,
     inside: Vec<Inside>,
     keyed: Vec<Keyed>,
+    /// Variables that each packet sets: they go along with what is handed on.
+    perpacket: Vec<(GlobalId, Place)>,
     /// Which stage the tick is for.
     pub(super) tick: usize,
 }

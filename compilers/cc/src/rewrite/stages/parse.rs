@@ -6,7 +6,7 @@ use super::{Copied, Cut, Inside, Key, Keyed, Stage, Stages};
 use crate::model::{GlobalId, Model, Place, Texts};
 
 impl Stages {
-    /// Reads `stage`, `keyed`, `cut` and `in` lines; the others are not its business.
+    /// Reads `stage`, `keyed`, `perpacket`, `cut` and `in` lines; the others are not its business.
     pub(in super::super) fn read(
         model: &Model,
         texts: &Texts,
@@ -15,7 +15,7 @@ impl Stages {
     ) -> Self {
         let mut stages = Self::default();
         // Stages first: a cut may stand in a file before the one that names its stage.
-        for verb in ["stage", "keyed", "cut", "in"] {
+        for verb in ["stage", "keyed", "perpacket", "cut", "in"] {
             for (place, _, words) in lines {
                 let rest = words.strip_prefix(verb);
                 let Some(rest) = rest.filter(|rest| rest.starts_with([' ', '('])) else {
@@ -49,6 +49,12 @@ impl Stages {
                     let global = global(model, place.file, name)?;
                     self.keyed.push(Keyed { global, key, place });
                 }
+                Ok(())
+            }
+            "perpacket" => {
+                let found = globals(model, place, rest)?;
+                self.perpacket
+                    .extend(found.into_iter().map(|id| (id, place)));
                 Ok(())
             }
             "cut" => self.cut(model, texts, place, rest),
@@ -152,6 +158,7 @@ impl Stages {
             copies: Vec::new(),
             forward: Vec::new(),
             separate: Vec::new(),
+            unchecked: Vec::new(),
             place,
         };
         let mut has_key = false;
@@ -169,8 +176,10 @@ impl Stages {
                 "copy" => cut.copies = copies(inside)?,
                 "forward" => cut.forward = globals(model, place, inside)?,
                 "separate" => cut.separate = globals(model, place, inside)?,
+                "unchecked" => cut.unchecked = list(inside).map(str::to_owned).collect(),
                 _ => {
-                    let what = "a cut has key(…), copy(…), forward(…) and separate(…)";
+                    let what =
+                        "a cut has key(…), copy(…), forward(…), separate(…) and unchecked(…)";
                     return Err(what.to_owned());
                 }
             }
@@ -263,7 +272,7 @@ fn copies(text: &str) -> Result<Vec<Copied>, String> {
 }
 
 /// The byte after a statement that begins here; none if an `else` follows.
-fn statement_end(text: &[u8], start: usize) -> Option<usize> {
+pub(in super::super) fn statement_end(text: &[u8], start: usize) -> Option<usize> {
     let mut depth = 0_i32;
     let mut at = start;
     let end = loop {

@@ -2,7 +2,7 @@
 
 use super::check::Question;
 use super::graph::{Graph, Uses};
-use super::{Stages, parameter_name};
+use super::{Cut, Stages, parameter_name};
 use crate::classify::{Verdict, running};
 use crate::model::{FunctionId, Model};
 use crate::rewrite::Refusal;
@@ -123,6 +123,7 @@ pub(super) fn pointers(stages: &Stages, model: &Model, refused: &mut Vec<Refusal
                 refused.push(Refusal::new(model.at(cut.place), what));
             }
         }
+        held(cut, model, refused);
         for copy in &cut.copies {
             let is_parameter = (0..callee.parameters.len())
                 .any(|number| parameter_name(model, cut.callee, number) == copy.name);
@@ -138,5 +139,32 @@ pub(super) fn pointers(stages: &Stages, model: &Model, refused: &mut Vec<Refusal
                 refused.push(Refusal::new(model.at(cut.place), what));
             }
         }
+    }
+}
+
+/// What goes along may hold pointers itself: what those point to stays on the other core, too.
+fn held(cut: &Cut, model: &Model, refused: &mut Vec<Refusal>) {
+    let callee = model.function(cut.callee);
+    let parameters = callee.parameter_pointers.iter().enumerate();
+    let parameters = parameters.map(|(number, held)| {
+        let name = parameter_name(model, cut.callee, number);
+        (name, held)
+    });
+    let forwarded = cut.forward.iter().map(|id| {
+        let global = model.global(*id);
+        (global.name.clone(), &global.holds_pointer)
+    });
+    for (name, held) in parameters.chain(forwarded) {
+        let Some(field) = held else { continue };
+        if cut.unchecked.contains(&name) {
+            continue;
+        }
+        let what = format!(
+            "`{name}` goes to the stage with the pointer `{field}` in it, whose target stays on the \
+             other core: hand on what is needed of it, or add unchecked({name}) if `{}` does not \
+             follow it",
+            callee.name
+        );
+        refused.push(Refusal::new(model.at(cut.place), what));
     }
 }

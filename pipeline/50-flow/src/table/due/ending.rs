@@ -59,6 +59,13 @@ impl Table {
         last
     }
 
+    /// The connections that are open, each with the number of its first packet: before any has
+    /// ended with the input.
+    pub fn open(&self) -> impl Iterator<Item = (FlowKey, u64)> + '_ {
+        let handles = (0..self.hot.high_water()).filter(|&handle| self.is_open(handle));
+        handles.map(|handle| (self.hot[handle].key, self.cold[handle].first_packet))
+    }
+
     /// The next record at the end of the input.
     fn next_end(&mut self, ending: &mut Ending) -> Option<Due> {
         while ending.next == ending.window.len() {

@@ -86,7 +86,7 @@ impl Bodies {
 }
 
 /// Of each body so much is examined: Suricata's default.
-const BYTES_MAX: usize = 100 << 10;
+pub(super) const BYTES_MAX: usize = 100 << 10;
 /// Bodies of one connection whose messages are open.
 const COUNT_MAX: u16 = 64;
 const BLOCK_BYTES: usize = 2048;

@@ -7,7 +7,8 @@ use crate::database::Compiled;
 use core::net::{IpAddr, Ipv4Addr};
 use flowpin_packet::{PacketFlags, PacketKind};
 use flowpin_rule::{
-    BitAction, Condition, FlowCheck, FlowSide, Header, NumberCheck, Protocol, Rule, buffer,
+    BitAction, Condition, FlowCheck, FlowSide, Header, NumberCheck, Protocol, ReputationOf, Rule,
+    buffer,
 };
 
 /// Whether a rule's header and conditions hold.
@@ -157,6 +158,16 @@ fn condition_holds(
         Condition::IpVersion(version) => (*version == 4) == occasion.ends.client.0.is_ipv4(),
         Condition::Checksum(of, is_right) => {
             packet.is_some_and(|packet| checksum_holds(packet, *of, *is_right))
+        }
+        Condition::Reputation { of, scores, check } => {
+            let (from, to) = occasion.ends();
+            let [from, to] = [from.0, to.0].map(|one| check.holds(scores.of(one).into()));
+            match of {
+                ReputationOf::Any => from || to,
+                ReputationOf::Source => from,
+                ReputationOf::Destination => to,
+                ReputationOf::Both => from && to,
+            }
         }
         Condition::FtpBounce => is_bounce(occasion),
         Condition::Event(of, name) => occasion.odd.is_some_and(|odd| odd.is(*of, name)),

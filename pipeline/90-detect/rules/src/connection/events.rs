@@ -220,6 +220,7 @@ impl PacketEvents {
             in_tools: ToolNames::NONE,
             transaction: NO_TRANSACTION,
             packet_number: Some(seen.number),
+            shown_client: None,
         };
         let last = &mut self.last;
         let first = self.database.first_number();

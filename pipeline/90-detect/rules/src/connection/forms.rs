@@ -1,5 +1,6 @@
 //! The files of a form (RFC 7578) that a request carries: each is a file of its own to rules.
 
+use super::bodies::BYTES_MAX;
 use super::http::Field;
 use flowpin_mime::{Multipart, Parts, field, parameter};
 
@@ -13,8 +14,8 @@ pub(super) struct FormFile {
 }
 
 /// The files of a body, by the fields of its request; none, so that the body is examined as one, if
-/// they are more than [`FILES_MAX`].
-pub(super) fn files(fields: &[Field<'_>], body: &[u8]) -> Vec<FormFile> {
+/// they are more than [`FILES_MAX`]. `is_cut`: whether the form goes on behind what is kept of it.
+pub(super) fn files(fields: &[Field<'_>], body: &[u8], is_cut: &mut bool) -> Vec<FormFile> {
     let is_type = |name: &[u8]| name.eq_ignore_ascii_case(b"content-type");
     let media_type = fields.iter().find(|(name, _)| is_type(name));
     let Some(media_type) = media_type.map(|(_, value)| value.trim_ascii()) else {
@@ -30,6 +31,7 @@ pub(super) fn files(fields: &[Field<'_>], body: &[u8]) -> Vec<FormFile> {
     };
     let mut found = Found::default();
     form.feed(body, &mut found);
+    *is_cut = body.len() >= BYTES_MAX && !form.is_over();
     form.finish(&mut found);
     match found.has_more {
         true => Vec::new(),
@@ -84,7 +86,9 @@ const FILES_MAX: usize = 64;
 
 #[cfg(test)]
 mod tests {
-    use super::{FILES_MAX, files};
+    use super::{BYTES_MAX, FILES_MAX, files};
+
+    const FORM: &[(&[u8], &[u8])] = &[(b"Content-Type", b" multipart/form-data; boundary=x")];
 
     /// Only parts with a file's name are files, and one that the body cuts has no known length.
     #[test]
@@ -92,8 +96,7 @@ mod tests {
         let body = b"--x\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nno file\r\n--x\r\n\
             Content-Disposition: form-data; name=\"b\"; filename=\"b.txt\"\r\n\r\nbytes\r\n--x\r\n\
             Content-Disposition: form-data; filename=\"c.txt\"\r\n\r\ncut";
-        let fields: &[(&[u8], &[u8])] = &[(b"Content-Type", b" multipart/form-data; boundary=x")];
-        let found = files(fields, body);
+        let found = files(FORM, body, &mut false);
         let told: Vec<_> = found
             .iter()
             .map(|one| (&one.name[..], &one.content[..], one.is_whole))
@@ -101,18 +104,34 @@ mod tests {
         let expected: [(&[u8], &[u8], bool); 2] =
             [(b"b.txt", b"bytes", true), (b"c.txt", b"cut", false)];
         assert_eq!(told, expected);
-        assert!(files(&[], body).is_empty());
+        assert!(files(&[], body, &mut false).is_empty());
     }
 
     /// Nobody hides a file behind many others: the body is examined whole then.
     #[test]
     fn too_many_files_are_a_body() {
-        let fields: &[(&[u8], &[u8])] = &[(b"Content-Type", b"multipart/form-data; boundary=x")];
         let form = |count: usize| {
             let part = b"--x\r\nContent-Disposition: form-data; filename=\"a\"\r\n\r\nb\r\n";
             [&part.repeat(count)[..], b"--x--\r\n"].concat()
         };
-        assert_eq!(files(fields, &form(FILES_MAX)).len(), FILES_MAX);
-        assert!(files(fields, &form(FILES_MAX + 1)).is_empty());
+        assert_eq!(files(FORM, &form(FILES_MAX), &mut false).len(), FILES_MAX);
+        assert!(files(FORM, &form(FILES_MAX + 1), &mut false).is_empty());
+    }
+
+    /// A form is cut where its last delimiter is not among what is kept: not by what follows that.
+    #[test]
+    fn forms_are_cut_behind_what_is_kept() {
+        let part = b"--x\r\nContent-Disposition: form-data; filename=\"a\"\r\n\r\n";
+        let long = vec![b'a'; BYTES_MAX];
+        for (body, is_cut) in [
+            ([&part[..], b"short"].concat(), false),
+            ([&part[..], &long].concat(), true),
+            ([&part[..], b"a\r\n--x--\r\n", &long].concat(), false),
+        ] {
+            let body = &body[..body.len().min(BYTES_MAX)];
+            let mut found = false;
+            assert_eq!(files(FORM, body, &mut found).len(), 1);
+            assert_eq!(found, is_cut);
+        }
     }
 }

@@ -15,8 +15,15 @@ use std::ops::Range;
 use std::sync::Arc;
 
 impl Detector {
-    /// Compares rules with what the connection's parser has just said.
-    pub fn messages(&mut self, handle: u32, ends: &Ends, tap: &Tap, found: &mut Vec<Found>) {
+    /// Compares rules with what the connection's parser has just said; `datagram`: of which
+    /// datagram, and whether it was sent to the server.
+    pub fn messages(
+        &mut self,
+        handle: u32,
+        ends: &Ends,
+        (tap, datagram): (&Tap, Option<(bool, &[u8])>),
+        found: &mut Vec<Found>,
+    ) {
         let mut from = 0;
         for (at, item) in tap.items.iter().enumerate() {
             match item {
@@ -29,6 +36,7 @@ impl Detector {
                         from_server: !to_server,
                         depth: 0,
                         transaction,
+                        datagram,
                     };
                     self.carried(handle, ends, &said, number, found);
                     from = at + 1;
@@ -61,6 +69,7 @@ impl Detector {
                         from_server: *from_server,
                         depth: *depth,
                         transaction: *transaction,
+                        datagram,
                     };
                     self.message(handle, ends, &message, found);
                     from = at + 1;
@@ -191,7 +200,9 @@ impl Detector {
         }
         let mut sides: [Buffers; 2] = Default::default();
         for ((to_server, body), made) in [true, false].into_iter().zip(&bodies).zip(&mut sides) {
-            let form = said.form(&self.database.used, to_server, body);
+            let mut is_cut = false;
+            let form = said.form(&self.database.used, to_server, body, &mut is_cut);
+            self.losses.count(Loss::RuleForms, u64::from(is_cut));
             // Each file of a form with all that is not a file; rules about no file once.
             for nth in 0..form.len().max(1) {
                 let files = match form.get(nth) {
@@ -275,8 +286,15 @@ impl Detector {
         };
         let mut window = core::mem::take(&mut self.scratch.window);
         window.clear();
-        if let Some(side) = connection.sides.get(side) {
-            self.windows.read(&side.window, &mut window);
+        match said.datagram {
+            // What the other side has sent is not what the rule fits.
+            Some((by_client, bytes)) if by_client == to_server => window.extend_from_slice(bytes),
+            Some(_) => {}
+            None => {
+                if let Some(side) = connection.sides.get(side) {
+                    self.windows.read(&side.window, &mut window);
+                }
+            }
         }
         let occasion = Occasion {
             payload: &window,
@@ -361,6 +379,8 @@ pub(super) struct Said<'a> {
     from_server: bool,
     depth: u64,
     transaction: u32,
+    /// The datagram that completes it, and whether the client has sent that.
+    datagram: Option<(bool, &'a [u8])>,
 }
 
 impl<'a> Said<'a> {
@@ -373,6 +393,7 @@ impl<'a> Said<'a> {
             from_server: false,
             depth: 0,
             transaction: 0,
+            datagram: None,
         }
     }
 }
@@ -448,12 +469,13 @@ impl Said<'_> {
         used: impl IntoIterator<Item = &'b BufferId>,
         to_server: bool,
         body: &[u8],
+        is_cut: &mut bool,
     ) -> Vec<FormFile> {
         let mut sources = used.into_iter().map(|one| one.info().source);
         let is_of_files =
             |one: BufferSource| matches!(one, BufferSource::File | BufferSource::OfFile(_));
         match self.protocol == "http" && to_server && sources.any(is_of_files) {
-            true => super::forms::files(&self.fields(to_server), body),
+            true => super::forms::files(&self.fields(to_server), body, is_cut),
             false => Vec::new(),
         }
     }
@@ -476,8 +498,10 @@ impl Said<'_> {
             if buffer.info().name == "ftp.reply_received" && !has_command {
                 continue;
             }
-            // A command with its replies is examined in both directions.
-            let is_of_both = self.protocol == "ftp" && buffer.info().to_server.is_none();
+            // A command with its replies is examined in both directions, as is a handshake.
+            let is_of_either = buffer.info().to_server.is_none();
+            let is_of_both =
+                is_of_either && (self.protocol == "ftp" || buffer.info().name == "ssl_state");
             let sender = buffer.info().to_server.unwrap_or(!self.from_server);
             if is_of_both || sender == to_server {
                 let begin = arena.len();

@@ -142,7 +142,7 @@ impl<'a> Occasion<'a> {
             return None;
         }
         let bytes = self.payload.get(..most).unwrap_or(self.payload);
-        let is_stream = self.packet.is_none();
+        let is_stream = self.packet.is_none() && self.ends.protocol != UDP;
         if self.missing > 0 {
             // As Suricata writes it.
             let gap = format!("[{} bytes missing]", self.missing).into_bytes();
@@ -314,6 +314,7 @@ impl Scratch {
         let mut candidates = core::mem::take(&mut self.candidates);
         let before = found.len();
         self.entropies.clear();
+        let now_s = connection.now_s(occasion.packet);
         candidates.sort_unstable();
         for &at in &candidates {
             let compiled = database.rules.get(at as usize);
@@ -323,7 +324,7 @@ impl Scratch {
             };
             let begin = self.begin_measured();
             let is_it = fits(compiled, rule, connection, occasion)
-                && self.inspect(compiled, occasion, losses);
+                && self.inspect(compiled, (occasion, now_s), losses);
             if let (Some(measured), Some(begin)) = (&mut self.measured, begin) {
                 measured.rule(compiled, begin, is_it);
             }
@@ -341,7 +342,7 @@ impl Scratch {
             }
             let sets = compiled
                 .uses_sets
-                .then(|| self.set_uses(compiled, occasion))
+                .then(|| self.set_uses(compiled, (occasion, now_s)))
                 .flatten();
             let mut of_hosts = rule.conditions.iter().filter_map(|one| match one {
                 Condition::HostBit { action, .. } => Some(*action),
@@ -393,10 +394,14 @@ impl Scratch {
 
     /// What a rule that fits asks of sets that rules write, and does to them.
     #[cold]
-    fn set_uses(&mut self, compiled: &Compiled, occasion: &Occasion<'_>) -> Option<Arc<[SetUse]>> {
+    fn set_uses(
+        &mut self,
+        compiled: &Compiled,
+        (occasion, now_s): (&Occasion<'_>, u64),
+    ) -> Option<Arc<[SetUse]>> {
         let mut uses = Vec::new();
         let mut variables = Variables::default();
-        let mut steps = Steps::new();
+        let mut steps = Steps::at(now_s);
         for one in &compiled.inspections {
             let of_set = one.terms.iter().filter_map(|term| match term {
                 CompiledTerm::Written(set, action) => Some((*set, *action)),
@@ -436,11 +441,11 @@ impl Scratch {
     fn inspect(
         &mut self,
         compiled: &Compiled,
-        occasion: &Occasion<'_>,
+        (occasion, now_s): (&Occasion<'_>, u64),
         losses: &mut Losses,
     ) -> bool {
         let mut variables = Variables::default();
-        let mut steps = Steps::new();
+        let mut steps = Steps::at(now_s);
         let holds = compiled.inspections.iter().all(|one| {
             let mut is_there = false;
             let mut fits = false;
@@ -476,6 +481,8 @@ impl Scratch {
     }
 }
 
+/// IP's number of UDP.
+const UDP: u8 = 17;
 /// Values of one message that are looked up in a set that rules write.
 const SET_VALUES_MAX: usize = 64;
 

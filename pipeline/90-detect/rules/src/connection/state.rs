@@ -26,8 +26,9 @@ pub(crate) struct Connection {
     pub(crate) side_apps: [Option<NonZeroU64>; 2],
     /// The client's stream, then the server's.
     pub(crate) sides: [Side; 2],
-    /// The time of its first packet, in nanoseconds.
+    /// The time of its first packet, and of the last one, in nanoseconds.
     pub(crate) begin_ns: u64,
+    last_ns: u64,
     /// Packets of each side, and bytes of their frames.
     pub(crate) packets: [u64; 2],
     pub(crate) bytes: [u64; 2],
@@ -244,12 +245,19 @@ impl Connection {
         if self.packets == [0; 2] {
             self.begin_ns = time_ns;
         }
+        self.last_ns = time_ns;
         if let Some(packets) = self.packets.get_mut(side) {
             *packets += 1;
         }
         if let Some(sum) = self.bytes.get_mut(side) {
             *sum += u64::from(bytes);
         }
+    }
+
+    /// The time of a packet, in seconds since 1970; without one, of the connection's last.
+    pub(crate) fn now_s(&self, packet: Option<&Packet<'_>>) -> u64 {
+        let time_ns = packet.map_or(self.last_ns, |packet| packet.meta.stream_time.0);
+        time_ns / 1_000_000_000
     }
 
     /// What alerts tell of it.

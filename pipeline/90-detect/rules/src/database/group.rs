@@ -146,7 +146,10 @@ const SELECTIVE: u128 = u128::MAX >> 8;
 pub(crate) fn is_searched(inspection: &Inspection, kind: Kind) -> bool {
     match inspection.buffer.info().source {
         BufferSource::Payload => !kind.messages,
-        BufferSource::Header(_) | BufferSource::Address { .. } | BufferSource::Number(..) => false,
+        BufferSource::Header(_)
+        | BufferSource::Address { .. }
+        | BufferSource::Number(..)
+        | BufferSource::Time(..) => false,
         BufferSource::Column(..)
         | BufferSource::Columns(..)
         | BufferSource::Word(..)

@@ -121,10 +121,13 @@ fn is_of_packets(condition: &Condition) -> bool {
         )
 }
 
-/// Whether a condition is about what outlasts packets.
+/// Whether a condition is about what outlasts packets: addresses, and what is remembered.
 fn is_of_state(condition: &Condition) -> bool {
     matches!(
         condition,
-        Condition::FlowBit(..) | Condition::FlowInt { .. } | Condition::HostBit { .. }
+        Condition::FlowBit(..)
+            | Condition::FlowInt { .. }
+            | Condition::HostBit { .. }
+            | Condition::Reputation { .. }
     )
 }

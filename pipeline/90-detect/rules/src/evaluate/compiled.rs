@@ -2,8 +2,8 @@
 
 use flowpin_record::SetAction;
 use flowpin_rule::{
-    ByteJump, ByteMath, ByteTest, Content, EntropyCheck, Extract, IsDataAt, Lookup, NumberCheck,
-    Operand, Pcre, Term,
+    Asn1Check, ByteJump, ByteMath, ByteTest, Content, EntropyCheck, Extract, IsDataAt, Lookup,
+    NumberCheck, Operand, Pcre, Term, TimeCheck,
 };
 use memchr::memmem::Finder;
 use pcre2::bytes::{Regex, RegexBuilder};
@@ -23,6 +23,8 @@ pub(crate) enum CompiledTerm {
     In(Lookup),
     Written(u16, SetAction),
     Entropy(EntropyCheck),
+    Time(TimeCheck),
+    Asn1(Asn1Check),
     Base64(CompiledBase64),
 }
 
@@ -95,6 +97,8 @@ pub(crate) fn compile(terms: &[Term]) -> Result<Vec<CompiledTerm>, String> {
             Term::In(lookup) => CompiledTerm::In(lookup.clone()),
             Term::Written(set, action) => CompiledTerm::Written(*set, *action),
             Term::Entropy(check) => CompiledTerm::Entropy(*check),
+            Term::Time(check) => CompiledTerm::Time(*check),
+            Term::Asn1(check) => CompiledTerm::Asn1(*check),
             Term::Base64(decode) => CompiledTerm::Base64(CompiledBase64 {
                 bytes: decode.bytes,
                 offset: decode.offset,
@@ -116,10 +120,14 @@ fn is_relative(term: &Term) -> bool {
         Term::Extract(extract) => extract.width.relative,
         Term::Math(math) => math.width.relative,
         Term::IsDataAt(check) => check.relative,
-        Term::Size(_) | Term::Number(_) | Term::In(_) | Term::Written(..) | Term::Entropy(_) => {
-            false
-        }
+        Term::Size(_)
+        | Term::Number(_)
+        | Term::In(_)
+        | Term::Written(..)
+        | Term::Entropy(_)
+        | Term::Time(_) => false,
         Term::Base64(decode) => decode.relative,
+        Term::Asn1(check) => check.relative,
     }
 }
 

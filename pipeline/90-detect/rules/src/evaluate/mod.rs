@@ -4,6 +4,7 @@
 //! before is looked for further on: as in Suricata, only from the term right before. The number of
 //! steps for one buffer is bounded.
 
+mod asn1;
 mod buffer;
 mod compiled;
 pub(crate) mod transform;
@@ -13,12 +14,14 @@ pub(crate) use compiled::{CompiledTerm, Expression, compile};
 
 use buffer::{find_nocase, number};
 use compiled::CompiledContent;
-use flowpin_rule::{ByteJump, ByteMath, ByteTest, Comparison, Extract, MathOp};
+use flowpin_rule::{ByteJump, ByteMath, ByteTest, Comparison, Extract, MathOp, seconds_of};
 
 /// What one evaluation may take, and what it took.
 #[derive(Debug, Default)]
 pub(crate) struct Steps {
     left: u32,
+    /// The time of the capture, in seconds since 1970.
+    now_s: u64,
     /// It was given up.
     pub(crate) is_exceeded: bool,
     /// PCRE's own limit was reached.
@@ -28,9 +31,16 @@ pub(crate) struct Steps {
 }
 
 impl Steps {
+    #[cfg(test)]
     pub(crate) const fn new() -> Self {
+        Self::at(0)
+    }
+
+    /// At a time of the capture, in seconds since 1970.
+    pub(crate) const fn at(now_s: u64) -> Self {
         Self {
             left: STEPS_MAX,
+            now_s,
             is_exceeded: false,
             is_pcre_exceeded: false,
             entropy: None,
@@ -110,6 +120,13 @@ fn from(
             number.filter(|number| check.holds(*number)).map(|_| at)
         }
         CompiledTerm::In(lookup) => lookup.holds(bytes).then_some(at),
+        CompiledTerm::Asn1(check) => asn1::holds(check, bytes, at, steps).then_some(at),
+        CompiledTerm::Time(check) => {
+            let text = core::str::from_utf8(bytes).ok();
+            let time = text.and_then(seconds_of);
+            time.filter(|&time| check.holds(time, steps.now_s))
+                .map(|_| at)
+        }
         // Decided in the order of keys.
         CompiledTerm::Written(..) => Some(at),
         CompiledTerm::Entropy(check) => {

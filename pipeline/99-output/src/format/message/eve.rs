@@ -12,9 +12,9 @@ use flowpin_record::{NO_TRANSACTION, Uid, Value};
 pub(super) fn eve(text: &mut TextBuffer, dates: &mut DateCache, message: &Message<'_>) {
     let place = message.place;
     let (source, destination) = if message.from_server {
-        (place.server, place.client)
+        (place.server, place.client_as_shown())
     } else {
-        (place.client, place.server)
+        (place.client_as_shown(), place.server)
     };
     text.line(|line| {
         line.put(b"{\"timestamp\":\"");

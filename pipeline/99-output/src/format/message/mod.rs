@@ -35,7 +35,7 @@ impl<'a> Message<'a> {
         match field.source {
             Source::Time => Value::Time(place.time),
             Source::Uid => Value::Uid(place.uid),
-            Source::ClientAddress => Value::Address(place.client.address),
+            Source::ClientAddress => Value::Address(place.client_as_shown().address),
             Source::ClientPort => Value::Port(place.client.port),
             Source::ServerAddress => Value::Address(place.server.address),
             Source::ServerPort => Value::Port(place.server.port),

@@ -37,6 +37,20 @@ impl Drop for SmallDisk {
     }
 }
 
+/// What librdkafka measures time by, 100 times as fast: 7 seconds away are 12 minutes.
+const COMPRESSED: &str = "\
+socket.timeout.ms=600
+socket.connection.setup.timeout.ms=1000
+reconnect.backoff.ms=1
+reconnect.backoff.max.ms=20
+retry.backoff.ms=1
+retry.backoff.max.ms=10
+metadata.max.age.ms=9000
+topic.metadata.refresh.interval.ms=3000
+topic.metadata.propagation.max.ms=300
+connections.max.idle.ms=5400
+";
+
 fn plan(broker: &Broker, topic: &str, spool: Option<&Path>) -> OutputPlan {
     OutputPlan {
         stream: Some(
@@ -95,14 +109,26 @@ fn a_real_broker_gets_everything_once() {
         corpus::skip("a spool on a full disk", "a file system cannot be mounted");
     }
     let spool = disk.as_ref().map(|disk| disk.0.join("spool"));
-    for (topic, spool) in [("killed", None), ("full", spool.as_deref())] {
+    let compressed = folder.path().join("kafka.properties");
+    fs::write(&compressed, COMPRESSED).unwrap();
+    let long = folder.path().join("long");
+    for (topic, spool, config) in [
+        ("killed", None, None),
+        ("full", spool.as_deref(), None),
+        ("minutes", Some(long.as_path()), Some(compressed)),
+    ] {
         let told = Arc::new(Mutex::new(String::new()));
         let ear = Arc::clone(&told);
         let hooks = StreamHooks {
             tell: Some(Arc::new(move |text| ear.lock().unwrap().push_str(text))),
             ..StreamHooks::default()
         };
-        let mut stream = open(&plan(&broker, topic, spool), &hooks).unwrap();
+        let mut plan = plan(&broker, topic, spool);
+        if config.is_some() {
+            // Smaller than what is written, so that the run waits.
+            (plan.kafka_config, plan.spool_bytes_max) = (config, 4 << 20);
+        }
+        let mut stream = open(&plan, &hooks).unwrap();
         write_while_away(&stream, &mut broker);
         stream.end().unwrap();
         assert_eq!(stream.newly_lost(), 0);
