@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 impl Reader {
     /// Reads the rules of a file, of a folder's `*.rules` (with its `classification.config`,
-    /// `threshold.config`, and `iprep/categories.txt` with `iprep/*.list`), of all files that a pattern with `*` names, or those that a
+    /// `threshold.config`, and `iprep/categories.txt` with `iprep/*.list`), of all files that a
+    /// pattern with `*` names, or those that a
     /// `suricata.yaml` names.
     ///
     /// # Errors

@@ -30,8 +30,8 @@ pub fn read_for(plan: &Plan) -> Result<Option<Loaded>, String> {
 /// Adds rules to a plan.
 ///
 /// # Errors
-/// There are none; with `strict` also if one is refused: [`Loaded::problems`] says why. Settings that
-/// give a network two systems.
+/// There are none; with `strict` also if one is refused: [`Loaded::problems`] says why. Settings
+/// that give a network two systems.
 pub fn put(loaded: Loaded, plan: &mut Plan) -> Result<(), String> {
     if plan.rules.strict && !loaded.problems.is_empty() {
         return Err("a rule is refused, see above".to_owned());

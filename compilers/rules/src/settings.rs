@@ -1,5 +1,5 @@
-//! What a `suricata.yaml` says of rules: variables, files, classes, thresholds, reputation; and what
-//! it says of hosts and alerts that changes what rules find.
+//! What a `suricata.yaml` says of rules: variables, files, classes, thresholds, reputation; and
+//! what it says of hosts and alerts that changes what rules find.
 //!
 //! Reads the plain form that such files have (nested names by indentation, lists of texts), not
 //! YAML as a whole; what it says of anything else is left out.
@@ -195,8 +195,8 @@ const SYSTEMS: [(&str, System); 13] = [
     ("macos", System::Macos),
 ];
 
-/// The values of a file, each with the names around it; an element of a list is called `-`, and what
-/// is named within one stands below that.
+/// The values of a file, each with the names around it; an element of a list is called `-`, and
+/// what is named within one stands below that.
 fn entries(text: &str) -> Vec<(Vec<String>, String)> {
     let mut found = Vec::new();
     let mut around: Vec<(usize, String)> = Vec::new();

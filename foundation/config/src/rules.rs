@@ -91,7 +91,7 @@ options! {
             loaded: Option<Arc<RuleSet>> = None;
             /// Where the evaluation's costs are summed up, if they are wanted.
             costs: Option<Arc<CostLedger>> = None;
-            /// Where it is noted what some rules alert of, if somebody asks.
+            /// Where it is noted what some rules alert of, if that is wanted.
             alerted: Option<Arc<AlertLedger>> = None;
         }
     }

@@ -111,7 +111,7 @@ losses! {
         "of bodies that rules did not examine, for lack of memory: raise --memory";
     /// Forms that go on behind what rules were compared with.
     RuleForms = "rule_forms", "form",
-        "of which rules examined the first 100 KiB alone: files behind them fit no rule";
+        "of which rules examined the first 100 KiB alone: files after that fit no rule";
     /// Evaluations of rules that were given up.
     RuleSteps = "rule_steps", "evaluation", "of rules given up: more than 3,000 steps each";
     /// Regular expressions of rules that were given up.

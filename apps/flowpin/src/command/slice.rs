@@ -92,7 +92,7 @@ pub(crate) fn slice(args: &SliceArgs) -> Result<Exit, Failure> {
     Ok(damage(&found))
 }
 
-/// Refuses numbers that no rule has, and rules that nobody asks for.
+/// Refuses numbers that no rule has, and rules without `--sid`.
 fn check_rules(plan: &Plan, sids: &[u32]) -> Result<(), Failure> {
     let rules = plan.rules.loaded.as_ref();
     let Some(set) = rules else {

@@ -6,7 +6,8 @@ use crate::option::RuleOption;
 use crate::problem::Fault;
 use flowpin_rule::{Asn1Check, Term};
 
-/// `asn1:[bitstring_overflow,][double_overflow,][oversize_length N,][absolute_offset N|relative_offset N]`.
+/// `asn1:[bitstring_overflow,][double_overflow,][oversize_length N,][relative_offset N]`, or
+/// `absolute_offset N`.
 pub(super) fn read(builder: &mut Builder<'_>, option: &RuleOption<'_>) -> Result<(), Fault> {
     let word = value(option)?;
     let mut check = Asn1Check {

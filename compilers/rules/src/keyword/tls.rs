@@ -1,5 +1,5 @@
-//! Keywords about TLS's handshake that are no buffers: its version and messages, and the times of the
-//! server's certificate.
+//! Keywords about TLS's handshake that are no buffers: its version and messages, and the times of
+//! the server's certificate.
 
 use super::value;
 use crate::builder::Builder;

@@ -1,8 +1,9 @@
 //! From records back to their packets.
 //!
-//! Two passes over the input (of connections that rules alert of, a run before them): the first tracks connections and notes the numbers of the packets
-//! that belong to the wanted ones (with a datagram, those of all its fragments); the second
-//! writes the frames with these numbers. So the frames come out as they were captured.
+//! Two passes over the input, after a run if rules select connections: the first tracks
+//! connections and notes the numbers of the packets that belong to the wanted ones (with a
+//! datagram, those of all its fragments); the second writes the frames with these numbers. So the
+//! frames come out as they were captured.
 
 mod written;
 

@@ -174,7 +174,9 @@ mod tests {
     proptest! {
         /// Any bytes are read to an end, and within what an evaluation may take.
         #[test]
-        fn any_bytes_are_read(bytes in proptest::collection::vec(any::<u8>(), 0..600), at in 0_usize..700) {
+        fn any_bytes_are_read(
+            bytes in proptest::collection::vec(any::<u8>(), 0..600), at in 0_usize..700,
+        ) {
             let all = Asn1Check {
                 offset: -3,
                 relative: true,
