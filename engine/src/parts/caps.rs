@@ -88,6 +88,7 @@ pub const fn is_shared(loss: Loss, in_slices: bool) -> bool {
         | Loss::ShedConnections
         | Loss::RuleStreamBytes
         | Loss::RuleBodyBytes
+        | Loss::RuleForms
         | Loss::RuleSteps
         | Loss::RulePcre
         | Loss::RuleBits
