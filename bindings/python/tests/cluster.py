@@ -43,6 +43,7 @@ def session(master: str, modules: Sequence[pathlib.Path] = (), **more: object) -
         "spark.sql.session.timeZone": "UTC",
         # Spark has these, and Maven's own store on a machine may have them in part.
         "spark.jars.excludes": ",".join(SPARKS_OWN),
+        "spark.jars.ivy": str(HERE.parents[2] / "target/ivy"),
         # Tests have little to sort.
         "spark.sql.shuffle.partitions": "4",
     }
