@@ -201,7 +201,8 @@ fn run(
     shares: &[Vec<u8>],
     (sink, said): (&Sink, &Arc<Mutex<Said>>),
 ) -> Vec<OpenConnection> {
-    let mut own = shares.to_vec().into_iter();
+    let own = shares.to_vec();
+    let mut own = own.into_iter();
     let number = part.number;
     let control = Control::default();
     let said = Arc::clone(said);

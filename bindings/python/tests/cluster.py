@@ -20,6 +20,16 @@ HERE = pathlib.Path(__file__).resolve().parent
 HOME = pathlib.Path(pyspark.__file__).resolve().parent
 
 
+SPARKS_OWN = [
+    "com.google.code.findbugs:jsr305",
+    "org.apache.logging.log4j:log4j-1.2-api",
+    "org.apache.logging.log4j:log4j-api",
+    "org.apache.logging.log4j:log4j-core",
+    "org.apache.logging.log4j:log4j-slf4j2-impl",
+    "org.slf4j:slf4j-api",
+]
+
+
 def session(master: str, modules: Sequence[pathlib.Path] = (), **more: object) -> SparkSession:
     """A session whose workers find the package and the tests' modules where the driver does."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
@@ -31,6 +41,9 @@ def session(master: str, modules: Sequence[pathlib.Path] = (), **more: object) -
         "spark.executor.memory": "1g",
         "spark.executorEnv.PYTHONPATH": os.pathsep.join(map(str, [*modules, HERE, *sys.path])),
         "spark.sql.session.timeZone": "UTC",
+        # Spark has these, and Maven's own store on a machine may have them in part.
+        "spark.jars.excludes": ",".join(SPARKS_OWN),
+        "spark.jars.ivy": str(HERE.parents[2] / "target/ivy"),
         # Tests have little to sort.
         "spark.sql.shuffle.partitions": "4",
     }

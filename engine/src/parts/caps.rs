@@ -14,8 +14,6 @@ pub const fn is_shared(loss: Loss, in_slices: bool) -> bool {
         | Loss::ReassemblyMemory
         | Loss::ReassemblyRoom
         | Loss::IdentifyMemory
-        | Loss::IdentifyFirstBytes
-        | Loss::IdentifyDatagrams
         | Loss::HttpConnections
         | Loss::HttpTransactions
         | Loss::HttpBodies
@@ -54,6 +52,8 @@ pub const fn is_shared(loss: Loss, in_slices: bool) -> bool {
         | Loss::ReassemblyStream
         | Loss::ReassemblyDepth
         | Loss::ReassemblyIgnored
+        | Loss::IdentifyFirstBytes
+        | Loss::IdentifyDatagrams
         | Loss::IdentifyChanges
         | Loss::HttpPipelined
         | Loss::HttpEncodings
