@@ -74,10 +74,9 @@ fn attach(
         Ok(link) => return Ok((link, true)),
         Err(error) => error,
     };
-    match refused.raw_os_error() {
-        // Another program is there, or we may not: the other way is closed as well.
-        Some(libc::EBUSY | libc::EEXIST | libc::EPERM) => return Err(refused),
-        _ => {}
+    // Another program is there, or we may not: the other way is closed as well.
+    if let Some(libc::EBUSY | libc::EEXIST | libc::EPERM) = refused.raw_os_error() {
+        return Err(refused);
     }
     let link = bpf::attach(program, interface, GENERIC)?;
     notes.push(format!(
