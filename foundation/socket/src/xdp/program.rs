@@ -171,7 +171,8 @@ const R2: u8 = 2;
 const R3: u8 = 3;
 const R6: u8 = 6;
 
-/// Where in a packet's context (`xdp_md`) its first byte is, what stands before that, and its queue.
+/// Where in a packet's context (`xdp_md`) its first byte, what stands before that, and its queue
+/// are.
 const DATA: i16 = 0;
 const DATA_META: i16 = 8;
 const QUEUE: i16 = 16;
