@@ -20,7 +20,7 @@ fn with_xdp(script: &str, folder: &Path) -> bool {
         return false;
     }
     let told = read(folder, "probed");
-    if !told.contains("capturing from") {
+    if !told.contains("flowpin: capturing from b\n") {
         println!("skipped: {}", told.trim());
         return false;
     }
