@@ -44,19 +44,22 @@ def matrix(cable_of, receive, flowpin, small, rounds):
            "off", "--scans", "off", "--identify", "off", "--format", "none"]
     commands = [["tcpdump", "-i", "r", "-B", "65536", "-w", "/dev/null"], run,
                 [*run, "--capture", "af-xdp"]]
+    has_xdp = "--capture" in subprocess.run([flowpin, "run", "--help"], check=True, text=True,
+                                            capture_output=True).stdout
+    receivers = RECEIVERS if has_xdp else RECEIVERS[:2]
     rows = []
     for name, queues, one_core, threaded, theirs in MATRIX:
-        runs = {receiver: [] for receiver in RECEIVERS}
+        runs = {receiver: [] for receiver in receivers}
         with cable_of(queues) as cable:
             if threaded:
                 cable.thread_napi()
             for _ in range(rounds):
-                for receiver, command in zip(RECEIVERS, commands):
+                for receiver, command in zip(receivers, commands):
                     cores = ["taskset", "-c", "1"] if one_core else []
                     found = receive(cable, [*cores, *command], small)
                     runs[receiver].append(found)
         cells = [theirs]
-        for receiver in RECEIVERS:
+        for receiver in receivers:
             of = runs[receiver]
             cells += [measure.summary([one["packets_per_s"] / 1e6 for one in of]),
                       measure.summary([one["lost"] / one["sent"] * 100 for one in of]),
@@ -66,7 +69,7 @@ def matrix(cable_of, receive, flowpin, small, rounds):
         cells.append(measure.summary(cpu) if cpu else None)
         rows.append((name, cells))
     columns = [column("rate", "Mpps", True)]
-    for receiver in RECEIVERS:
+    for receiver in receivers:
         columns += [column(f"{receiver}: sent", "Mpps"), column(f"{receiver}: lost", "%"),
                     column(f"{receiver}: CPU per million", "s")]
     columns.append(column("CPU, flowpin : tcpdump", "×"))

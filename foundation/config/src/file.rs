@@ -363,6 +363,7 @@ mod tests {
         "'none'",
         "'drop'",
         "'ns'",
+        "'af-xdp'",
         "'linux'",
         "'last'",
         "'0-1'",

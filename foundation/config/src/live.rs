@@ -42,7 +42,7 @@ options! {
                 not_zero "the number of recordings that are kept",
                 flag Flag::value("write-keep", "N", "Of the files of --write-rotate, keep the last \
                     N and remove those before");
-            /// Of the files of the recording, keep the last ones that have so many bytes together,
+            /// Of the files of the recording, keep the last ones that have this size together,
             /// and remove those before.
             write_total: ByteSize => record_total: Option<u64> = None, example "\"100 GiB\"",
                 not_zero "the size of all recordings",

@@ -20,7 +20,7 @@ fn with_xdp(script: &str, folder: &Path) -> bool {
         return false;
     }
     let told = read(folder, "probed");
-    if !told.contains("capturing from") {
+    if !told.contains("flowpin: capturing from b\n") {
         println!("skipped: {}", told.trim());
         return false;
     }
@@ -111,7 +111,9 @@ fn every_packet_is_read_or_counted_as_dropped() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let script = "
-        gen() { $F gen http --packets 20000 --packet-len $1 -i a --topspeed --truth truth >/dev/null; }
+        gen() {
+            $F gen http --packets 20000 --packet-len $1 -i a --topspeed --truth truth >/dev/null
+        }
         capture -i b --capture af-xdp --json --format none --ring '2 MiB'
         kill -STOP $pid; gen 1000; kill -CONT $pid; stop
         mv summary dropped; mv truth many

@@ -74,10 +74,9 @@ fn attach(
         Ok(link) => return Ok((link, true)),
         Err(error) => error,
     };
-    match refused.raw_os_error() {
-        // Another program is there, or we may not: the other way is closed as well.
-        Some(libc::EBUSY | libc::EEXIST | libc::EPERM) => return Err(refused),
-        _ => {}
+    // Another program is there, or we may not: the other way is closed as well.
+    if let Some(libc::EBUSY | libc::EEXIST | libc::EPERM) = refused.raw_os_error() {
+        return Err(refused);
     }
     let link = bpf::attach(program, interface, GENERIC)?;
     notes.push(format!(
@@ -172,7 +171,8 @@ const R2: u8 = 2;
 const R3: u8 = 3;
 const R6: u8 = 6;
 
-/// Where in a packet's context (`xdp_md`) its first byte is, what stands before that, and its queue.
+/// Where in a packet's context (`xdp_md`) its first byte, what stands before that, and its queue
+/// are.
 const DATA: i16 = 0;
 const DATA_META: i16 = 8;
 const QUEUE: i16 = 16;
