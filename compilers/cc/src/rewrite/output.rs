@@ -445,7 +445,7 @@ pub(super) fn flags(model: &Model, flags: &[String], directory: &Path) -> Vec<St
     out
 }
 
-/// A folder of the program with links to files that are not the program's, which stay where they are.
+/// A folder of the program with links to files of others, which stay where they are.
 fn leads_out(model: &Model, path: &str, directory: &Path) -> Option<String> {
     let full = directory.join(path).canonicalize().ok()?;
     let entries = full

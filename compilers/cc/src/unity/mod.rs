@@ -248,8 +248,8 @@ impl Trial<'_> {
 
     fn text(&self, all: &[usize]) -> String {
         let mut out = String::from(
-            "/* Made by `flowpin cc`: sources that are compiled as one. Names that two of them have\n\
-             \x20* are told apart; macros of a source end with it. */\n",
+            "/* Made by `flowpin cc`: sources that are compiled as one. Names that two of them\n\
+             \x20* have are told apart; macros of a source end with it. */\n",
         );
         for number in all {
             out.push('\n');
