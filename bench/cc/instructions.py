@@ -31,7 +31,7 @@ LTO = "-O2 -flto"
 KINDS = {
     "": ("-O2", "-O2", []),
     "link-time optimisation": (LTO, LTO, []),
-    "one source (sequential: link-time optimisation)": (LTO, "-O2", ["--unity"]),
+    "as one source": ("-O2", "-O2", ["--unity"]),
 }
 LIMITED = "link-time optimisation"
 
@@ -91,7 +91,7 @@ def table(args, rows):
     compiler = subprocess.run(["cc", "--version"], check=True, stdout=subprocess.PIPE, text=True)
     source = (f"libnids 1.26 and a client, {args.packets:,} packets of mixed traffic; instructions "
               f"of the whole run for each packet, by callgrind. "
-              f"{compiler.stdout.splitlines()[0]}, -O2, the same flags on both sides unless a row says it.")
+              f"{compiler.stdout.splitlines()[0]}, -O2, the same flags on both sides.")
     columns = [("sequential", "instructions"), ("transformed", "instructions"), ("more", "%")]
     note = "The transformed program runs on one core (`FLOWPIN_WAYS=1`), and says the same."
     return measure.table("cc", "What `flowpin cc` costs on one core", source, "client", columns,

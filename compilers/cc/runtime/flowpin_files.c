@@ -5,7 +5,8 @@
  * written, and keeps it open: a name that is changed, or a folder or user that is left, does no
  * harm.
  * What is opened while packets come, under a name that no output has, belongs to one connection, so
- * to one core, and is opened as it is. So is what each core is to keep (`percore`), with its number. */
+ * to one core, and is opened as it is. So is what each core is to keep (`percore`), with its number
+ * behind the name. */
 #define _GNU_SOURCE
 #include "flowpin_core.h"
 

@@ -3,7 +3,7 @@
 //! ```text
 //!  compile_commands.json ─► program ─► collect (libclang 19) ─► Model ─► classify ─► report
 //!                                                                 │         │
-//!                                                                 └► rewrite ◄┘ ─► C, verify, unity
+//!                                                                 └► rewrite ◄┘ ─► C, verify
 //! ```
 //!
 //! Owns the model of a whole C program, the transformation to one state for each core, and the C

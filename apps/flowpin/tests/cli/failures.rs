@@ -295,8 +295,8 @@ fn deep_programs_are_read() {
     assert_eq!(code(&output), 0, "{}", stderr(&output));
 }
 
-/// Macros that hold each other double with each level, and libclang does not stop: the command does,
-/// and says in words which source it was at.
+/// Macros that hold each other double with each level, and libclang does not stop: the command
+/// does, and says in words which source it was at.
 #[test]
 fn a_program_that_cannot_be_read_to_its_end_is_given_up() {
     let place = place();

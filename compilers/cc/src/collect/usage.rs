@@ -49,8 +49,8 @@ pub(super) fn access(cursor: Cursor<'_>, ancestors: &[(Cursor<'_>, usize)]) -> A
     }
 }
 
-/// What is done with the object that the pointer `cursor` names points to; none if it is no pointer,
-/// or if a second pointer, or an index, leads on.
+/// What is done with the object that the pointer `cursor` names points to; none if it is no
+/// pointer, or if a second pointer, or an index, leads on.
 pub(super) fn through(cursor: Cursor<'_>, ancestors: &[(Cursor<'_>, usize)]) -> Option<Through> {
     let mut current = cursor;
     let mut path = String::new();

@@ -228,7 +228,7 @@ pub(super) fn prototype(model: &Model, id: FunctionId) -> String {
     let mut parameters: Vec<String> = types
         .map(|(number, ty)| declarator(ty, &format!("a{number}")))
         .collect();
-    // What is declared as `f()` may be passed on as a function of anything: a signal's handler, say.
+    // What is declared as `f()` may be passed on as any function: a signal's handler, say.
     let is_open = function.declarations.iter().all(|one| one.is_unprototyped);
     if parameters.is_empty() && !is_open {
         parameters.push("void".to_owned());

@@ -427,15 +427,41 @@ pub(super) fn flags(model: &Model, flags: &[String], directory: &Path) -> Vec<St
                 out.push(kind.to_owned());
                 is_path = true;
             }
-            Some((kind, path)) => out.push(format!("{kind}{}", mapped(model, path, directory))),
+            Some((kind, path)) => {
+                out.push(format!("{kind}{}", mapped(model, path, directory)));
+                let more = leads_out(model, path, directory);
+                out.extend(more.map(|full| format!("{kind}{full}")));
+            }
             None if is_path => {
+                let kind = out.last().cloned().unwrap_or_default();
                 out.push(mapped(model, flag, directory));
+                let more = leads_out(model, flag, directory);
+                out.extend(more.into_iter().flat_map(|full| [kind.clone(), full]));
                 is_path = false;
             }
             None => out.push(flag.clone()),
         }
     }
     out
+}
+
+/// A folder of the program with links to files of others, which stay where they are.
+fn leads_out(model: &Model, path: &str, directory: &Path) -> Option<String> {
+    let full = directory.join(path).canonicalize().ok()?;
+    let entries = full
+        .strip_prefix(&model.root)
+        .ok()
+        .map(|_| full.read_dir())?;
+    let is_out = |entry: std::fs::DirEntry| {
+        let is_link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
+        let target = is_link.then(|| entry.path().canonicalize().ok()).flatten();
+        target.is_some_and(|target| !target.starts_with(&model.root))
+    };
+    entries
+        .ok()?
+        .flatten()
+        .any(is_out)
+        .then(|| full.display().to_string())
 }
 
 /// Flags that name a path.

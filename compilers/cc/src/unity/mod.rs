@@ -80,6 +80,8 @@ pub fn unite(model: &Model, folder: &Path) -> Result<Unity, LibraryError> {
 
 /// After this many, it is not tried further: each takes a reading of all sources.
 const APART_MAX: usize = 64;
+/// With more sources, pairs are not tried.
+const PAIRS_MAX: usize = 40;
 /// The one source, beside the program's folders, so that `__FILE__` is the same.
 const SOURCE: &str = "flowpin_unity.c";
 /// What make reads.
@@ -181,7 +183,8 @@ impl Trial<'_> {
             Err((file, what)) => {
                 let is_it = |one: &&usize| self.sources[**one].file == file;
                 let number = all.iter().find(is_it).copied();
-                return Some((number.unwrap_or_else(|| self.first_broken(all)), what));
+                let number = number.unwrap_or_else(|| self.first_broken(all));
+                return Some((self.to_blame(number, all), what));
             }
         };
         all.iter().find_map(|number| {
@@ -193,6 +196,28 @@ impl Trial<'_> {
             let what = format!("`{name}` would mean something else there");
             Some((*number, what))
         })
+    }
+
+    /// Of sources that do not go together, the one that goes with the fewest others: one wrong
+    /// declaration would otherwise drive out all sources that have the right one.
+    fn to_blame(&self, number: usize, all: &[usize]) -> usize {
+        if all.len() > PAIRS_MAX {
+            return number;
+        }
+        let against = |one: usize| -> Vec<usize> {
+            let others = all.iter().copied().filter(|it| *it != one);
+            let breaks = |it: &usize| self.read(&[one.min(*it), one.max(*it)]).is_err();
+            others.filter(breaks).collect()
+        };
+        let odd = against(number);
+        let mut most = (odd.len(), number);
+        for other in odd {
+            let count = against(other).len();
+            if count > most.0 {
+                most = (count, other);
+            }
+        }
+        most.1
     }
 
     /// The last of the fewest sources, from the first on, that do not compile as one.
@@ -223,8 +248,8 @@ impl Trial<'_> {
 
     fn text(&self, all: &[usize]) -> String {
         let mut out = String::from(
-            "/* Made by `flowpin cc`: sources that are compiled as one. Names that two of them have\n\
-             \x20* are told apart; macros of a source end with it. */\n",
+            "/* Made by `flowpin cc`: sources that are compiled as one. Names that two of them\n\
+             \x20* have are told apart; macros of a source end with it. */\n",
         );
         for number in all {
             out.push('\n');

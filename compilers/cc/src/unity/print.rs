@@ -40,7 +40,7 @@ pub(super) fn print(
     let raw = RawUnit::parse(library, &file, &arguments(library, unit))
         .map_err(|what| (unit.file.clone(), what))?;
     if let Some((place, what)) = raw.error() {
-        let place = place.map_or_else(|| unit.file.clone(), |place| PathBuf::from(place.file));
+        let place = place.map_or_else(|| unit.file.clone(), |place| folder.join(place.file));
         return Err((place.canonicalize().unwrap_or(place), what));
     }
     let mut reader = Reader {
@@ -68,7 +68,8 @@ impl Reader<'_> {
         if let Some(known) = self.paths.get(&place.file) {
             return known.clone();
         }
-        let path = PathBuf::from(&place.file);
+        // Flags name folders from where the program stands.
+        let path = self.folder.join(&place.file);
         let path = path.canonicalize().unwrap_or(path);
         self.paths.insert(place.file.clone(), path.clone());
         path
@@ -133,7 +134,19 @@ impl Reader<'_> {
 
     fn node(&mut self, cursor: Cursor<'_>, hasher: &mut DefaultHasher) {
         let kind = cursor.kind();
+        // Conversions that nobody wrote follow from what is converted, and to what.
+        if let (kind::UNEXPOSED, [inner]) = (kind, cursor.children().as_slice()) {
+            return self.node(*inner, hasher);
+        }
         kind.hash(hasher);
+        let target = cursor.referenced().filter(|_| kind != kind::FUNCTION);
+        // `f()` and a prototype are one function: a call that only one of them allows has no
+        // meaning (C11 6.5.2.2).
+        let is_function =
+            |it: Cursor<'_>| it.kind() == kind::FUNCTION && it.linkage() == Linkage::External;
+        if let (kind::DECL_REF, Some(target)) = (kind, target.filter(|it| is_function(*it))) {
+            return self.bound(target, hasher);
+        }
         let (ty, size) = cursor.plain_type();
         self.plain(&ty).hash(hasher);
         size.hash(hasher);
@@ -146,7 +159,7 @@ impl Reader<'_> {
             }
             _ => {}
         }
-        if let Some(target) = cursor.referenced().filter(|_| kind != kind::FUNCTION) {
+        if let Some(target) = target {
             self.bound(target, hasher);
         }
         let children = cursor.children();
@@ -162,7 +175,9 @@ impl Reader<'_> {
         if target.kind() == kind::FIELD {
             target.field_offset().hash(hasher);
         }
-        if target.linkage() == Linkage::External {
+        // Types may be announced anywhere: their names, sizes and fields count.
+        let types = [kind::STRUCT, kind::UNION, kind::ENUM, kind::TYPEDEF];
+        if target.linkage() == Linkage::External || types.contains(&target.kind()) {
             return;
         }
         if let Some(place) = target.canonical().expanded() {

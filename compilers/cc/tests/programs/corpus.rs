@@ -217,6 +217,34 @@ fn what_the_program_passes_on_is_no_fault_of_the_output() {
     assert!(left.is_empty(), "{left:?}");
 }
 
+/// Headers of others that a program links to stay where they are, and are found there.
+#[test]
+fn links_to_headers_of_others_are_followed() {
+    if let Some(why) = has_libclang() {
+        return skipped(why);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    let program = root.join("program");
+    fs::create_dir_all(program.join("links")).unwrap();
+    fs::create_dir(root.join("others")).unwrap();
+    fs::write(root.join("others/size.h"), "#define SIZE 3\n").unwrap();
+    let link = program.join("links/given.h");
+    std::os::unix::fs::symlink(root.join("others/size.h"), link).unwrap();
+    let text = "#include <given.h>\nstatic int count;\nint main(void) { return ++count - SIZE; }\n";
+    fs::write(program.join("main.c"), text).unwrap();
+    for flags in [&["-Ilinks"][..], &["-I", "links"]] {
+        let flags: Vec<String> = flags.iter().map(|flag| (*flag).to_owned()).collect();
+        let sources = Sources::of_files(&program, &[program.join("main.c")], &flags).unwrap();
+        let model = collect(&sources).unwrap();
+        let texts = Texts::read(&model.files).unwrap();
+        let output = transform(&model, &texts, Backend::Context).unwrap();
+        write(&output, &root.join("output"));
+        let left = verify(&model, &root.join("output"), &output.private).unwrap();
+        assert!(left.is_empty(), "{left:?}");
+    }
+}
+
 /// A program is transformed once: its output is recognised.
 #[test]
 fn the_output_is_not_transformed_again() {
