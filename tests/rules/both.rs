@@ -41,7 +41,8 @@ sid:5;)
     }
 }
 
-/// What one file has is not what another one has; names and lengths are theirs.
+/// What one file has is not what another one has within a buffer; two buffers may be of two files,
+/// as in Suricata.
 #[test]
 fn files_of_a_form_are_files_of_their_own() {
     let rules = "\
@@ -52,10 +53,11 @@ endswith; sid:3;)
 alert http any any -> any any (filesize:16; sid:4;)
 alert http any any -> any any (filesize:155; sid:5;)
 alert http any any -> any any (http.request_body; content:\"first\"; content:\"other\"; sid:6;)
+alert http any any -> any any (file.name; content:\"a.txt\"; file.data; content:\"here\"; sid:7;)
 ";
     let mut found = sids(&talk(FORM, 2000, 1), rules);
     found.sort_unstable();
-    assert_eq!(found, [2, 3, 4, 6]);
+    assert_eq!(found, [2, 3, 4, 6, 7]);
 }
 
 /// An event of one message is not one of the next.

@@ -113,15 +113,13 @@ impl Compiled {
         inspections.any(|one| matches!(one.buffer.info().source, BufferSource::Frame(_)))
     }
 
-    /// Whether it asks for more than one file.
+    /// Whether it examines files more than once: each time it may be another one, as in Suricata.
     pub(crate) fn is_across_files(&self) -> bool {
         let of_files = self.inspections.iter().filter(|one| {
             let source = one.buffer.info().source;
             matches!(source, BufferSource::File | BufferSource::OfFile(_))
         });
-        let buffers: Vec<BufferId> = of_files.map(|one| one.buffer).collect();
-        let distinct: BTreeSet<BufferId> = buffers.iter().copied().collect();
-        distinct.len() < buffers.len()
+        of_files.count() > 1
     }
 
     /// Whether it examines files.
