@@ -122,9 +122,15 @@ pub(crate) fn rules_in(folder: &Path, pattern: &str) -> Result<Vec<PathBuf>, Str
             .file_name()
             .and_then(|name| name.to_str())
             .unwrap_or_default();
-        if fits(pattern, name) && path.is_file() {
-            found.push(path);
+        if !fits(pattern, name) || path.is_dir() {
+            continue;
         }
+        // Not passed over: what lies there is meant to be read.
+        let what = fs::metadata(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        if !what.is_file() {
+            return Err(format!("{} is no file", path.display()));
+        }
+        found.push(path);
     }
     found.sort();
     Ok(found)
@@ -155,7 +161,22 @@ fn fits(pattern: &str, name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{fits, given};
+    use super::{fits, given, rules_in};
+
+    /// Files that a folder promises are not passed over; folders and other names are.
+    #[cfg(unix)]
+    #[test]
+    fn links_to_nothing_are_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        std::fs::write(path("a.rules"), "").unwrap();
+        std::fs::create_dir(path("b.rules")).unwrap();
+        std::os::unix::fs::symlink("nowhere", path("c.list")).unwrap();
+        let found = rules_in(folder.path(), "*.rules");
+        assert_eq!(found.unwrap(), [path("a.rules")]);
+        let why = rules_in(folder.path(), "*.list").unwrap_err();
+        assert!(why.contains("c.list: "), "{why}");
+    }
 
     /// What is no text is refused in one line, not line by line.
     #[test]

@@ -12,6 +12,8 @@ pub struct Driver {
     pub name: String,
     /// Receive queues in use.
     pub receive_queues: Option<u32>,
+    /// How many there could be: those that receive alone, and those that send, too.
+    pub receive_queues_max: (u32, u32),
     /// Packets that the card itself holds for each queue, and how many it could.
     pub ring: Option<(u32, u32)>,
     /// Whether both directions of a connection come by the same queue.
@@ -20,6 +22,9 @@ pub struct Driver {
     pub joins: Option<bool>,
     /// Whether the card does (large receive offload), which loses what the segments were.
     pub joins_in_hardware: Option<bool>,
+    /// Whether what is sent is cut into segments later than it is seen: by the card, or right
+    /// before it (TCP segmentation offload, generic segmentation offload).
+    pub cuts_late: Option<bool>,
 }
 
 /// What the driver of an interface says.
@@ -42,10 +47,15 @@ pub fn driver(interface: &str) -> Result<Driver, SocketError> {
     Ok(Driver {
         name: name(&socket, interface),
         receive_queues: receive_queues(&socket, interface),
+        receive_queues_max: receive_queues_max(&socket, interface),
         ring: ring(&socket, interface),
         spreads_symmetrically: spreads_symmetrically(&socket, interface),
         joins: flag(GET_GRO, 1),
         joins_in_hardware: flag(GET_FLAGS, LRO),
+        cuts_late: match (flag(GET_TSO, 1), flag(GET_GSO, 1)) {
+            (None, None) => None,
+            (tso, gso) => Some(tso == Some(true) || gso == Some(true)),
+        },
     })
 }
 
@@ -64,12 +74,23 @@ pub(crate) fn name(socket: &impl AsRawFd, interface: &str) -> String {
 
 /// How many receive queues are in use; none if the driver does not say.
 pub(crate) fn receive_queues(socket: &impl AsRawFd, interface: &str) -> Option<u32> {
-    // Command; the most receive, transmit, other and combined channels; as many in use.
+    let channels = channels(socket, interface)?;
+    let count = word(&channels, 20).saturating_add(word(&channels, 32));
+    (count > 0).then_some(count)
+}
+
+/// How many there could be: of those that receive alone, of those that send, too.
+fn receive_queues_max(socket: &impl AsRawFd, interface: &str) -> (u32, u32) {
+    let channels = channels(socket, interface);
+    channels.map_or((0, 0), |channels| (word(&channels, 4), word(&channels, 16)))
+}
+
+/// Command; the most receive, transmit, other and combined channels; as many in use.
+fn channels(socket: &impl AsRawFd, interface: &str) -> Option<[u8; CHANNELS_LEN]> {
     let mut channels = [0_u8; CHANNELS_LEN];
     put_command(&mut channels, GET_CHANNELS);
     ask(socket, interface, &mut channels).ok()?;
-    let count = word(&channels, 20).saturating_add(word(&channels, 32));
-    (count > 0).then_some(count)
+    Some(channels)
 }
 
 /// Descriptors of the card's receive ring, and the most there can be.
@@ -165,6 +186,9 @@ const HASH_KEY_MAX: usize = 256;
 const TOEPLITZ: u8 = 1;
 /// `ETHTOOL_GGRO`.
 const GET_GRO: u32 = 0x2b;
+/// `ETHTOOL_GTSO`, `ETHTOOL_GGSO`.
+const GET_TSO: u32 = 0x1e;
+const GET_GSO: u32 = 0x23;
 /// `ETHTOOL_GFLAGS`, and of its bits `ETH_FLAG_LRO`.
 const GET_FLAGS: u32 = 0x25;
 const LRO: u32 = 1 << 15;

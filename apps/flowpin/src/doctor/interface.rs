@@ -77,7 +77,12 @@ fn queues(name: &str, card: &Driver) -> Option<Finding> {
     let shown = number::things(queues.into(), "receive queue");
     Some(if u64::from(queues) < processors && queues == 1 {
         let what = format!("{shown}: one processor takes all packets from the card");
-        let todo = format!("`ethtool -L {name} combined {processors}`, if the card has more");
+        let most = |queues: u32| u64::from(queues).min(processors);
+        let todo = match card.receive_queues_max {
+            (_, both @ 2..) => format!("`ethtool -L {name} combined {}`", most(both)),
+            (receive @ 2.., _) => format!("`ethtool -L {name} rx {}`", most(receive)),
+            _ => format!("the card has no more: `--rings {processors}` divides by hosts"),
+        };
         Finding::advice("queues", what, todo)
     } else {
         Finding::good("queues", shown)
@@ -131,7 +136,19 @@ fn offload(name: &str, card: &Driver) -> Option<Finding> {
             "the kernel joins segments (GRO): packets are fewer and longer than on the wire",
             format!("`ethtool -K {name} gro off`, where packets have to be counted exactly"),
         ),
+        // What the other end sends comes as it is.
+        _ if card.name == "veth" && card.cuts_late == Some(true) => Finding::advice(
+            "offload",
+            "packets come before they are cut into segments (TSO, GSO): longer than on a wire, \
+             without their checksums",
+            format!("`ethtool -K {name} tso off gso off`, and the same at the other end"),
+        ),
         _ if card.joins.is_none() => return None,
+        _ if card.cuts_late == Some(true) => Finding::good(
+            "offload",
+            "packets are as on the wire, but for those that this host sends: they are seen before \
+             the card cuts them",
+        ),
         _ => Finding::good("offload", "packets are as on the wire"),
     })
 }

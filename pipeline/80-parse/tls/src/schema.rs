@@ -292,6 +292,9 @@ fn time(encoded: &[u8]) -> Short<20> {
         }
         _ => return out,
     };
+    if !is_time(rest) {
+        return Short::default();
+    }
     for (pair, separator) in rest
         .chunks(2)
         .zip([b"-", b"-", b"T", b":", b":", b""] as [&[u8]; 6])
@@ -300,6 +303,18 @@ fn time(encoded: &[u8]) -> Short<20> {
         out.push(separator);
     }
     out
+}
+
+/// Whether month, day, hour, minute and second behind a year of two digits can be: databases refuse
+/// a whole event for a thirteenth month. Leap seconds can (RFC 5280 leaves them to X.680).
+fn is_time(digits: &[u8]) -> bool {
+    let limits = [(0, 99), (1, 12), (1, 31), (0, 23), (0, 59), (0, 60)];
+    let mut pairs = digits.as_chunks::<2>().0.iter().zip(limits);
+    pairs.all(|(&[tens, ones], (least, most))| {
+        let value = tens.wrapping_sub(b'0').wrapping_mul(10);
+        let value = value.wrapping_add(ones.wrapping_sub(b'0'));
+        (least..=most).contains(&value)
+    })
 }
 
 /// Returns two hexadecimal digits.
@@ -326,5 +341,31 @@ pub(crate) const fn digit(nibble: u8) -> u8 {
     match nibble {
         0..=9 => b'0'.wrapping_add(nibble),
         _ => b'a'.wrapping_sub(10).wrapping_add(nibble),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::time;
+
+    /// RFC 5280 §4.1.2.5; what can be no time is no text of one.
+    #[test]
+    fn times_are_told_as_iso_8601() {
+        for (encoded, expected) in [
+            ("170323000000Z", "2017-03-23T00:00:00"),
+            ("500101000000Z", "1950-01-01T00:00:00"),
+            ("20491231235960Z", "2049-12-31T23:59:60"),
+            ("20231301000000Z", ""),
+            ("20240101240000Z", ""),
+            ("99999999999999Z", ""),
+            ("20240100000000Z", ""),
+            ("2024010100000Z", ""),
+        ] {
+            assert_eq!(
+                time(encoded.as_bytes()).get(),
+                expected.as_bytes(),
+                "{encoded}"
+            );
+        }
     }
 }
