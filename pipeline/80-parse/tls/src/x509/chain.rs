@@ -62,6 +62,10 @@ impl Notes<'_> {
         if !told.has_readers {
             return;
         }
+        // Before the certificates, also if the same call has brought both.
+        for anomaly in facts.odd.take() {
+            told.sink.anomaly(anomaly.name());
+        }
         let mut text = Text::default();
         let mut cursor = Cursor::over(body);
         let is_cut = cursor.len24().is_none_or(|len| len > cursor.left());
