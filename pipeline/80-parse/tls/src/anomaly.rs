@@ -28,20 +28,23 @@ flowpin_parser::anomalies! {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Odd {
     all: Anomalies,
-    untold: Anomalies,
+    /// In the order in which they came, which is the same however the stream is cut.
+    untold: [Option<Anomaly>; Anomaly::ALL.len()],
 }
 
 impl Odd {
-    pub(crate) const fn add(&mut self, anomaly: Anomaly) {
-        if self.all.add(anomaly) {
-            self.untold.add(anomaly);
+    pub(crate) fn add(&mut self, anomaly: Anomaly) {
+        if self.all.add(anomaly)
+            && let Some(place) = self.untold.iter_mut().find(|one| one.is_none())
+        {
+            *place = Some(anomaly);
         }
     }
 
     /// What was not told yet.
     #[inline]
     pub(crate) fn take(&mut self) -> impl Iterator<Item = Anomaly> {
-        core::mem::take(&mut self.untold).iter()
+        core::mem::take(&mut self.untold).into_iter().flatten()
     }
 }
 
