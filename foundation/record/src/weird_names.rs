@@ -26,6 +26,8 @@ pub(crate) fn of(record: &AnomalyRecord) -> Weird {
 pub(crate) fn source(record: &AnomalyRecord) -> &'static str {
     let Some(app) = record.app else {
         return match record.what.layer {
+            // Of options it names none.
+            Layer::Ipv6Extension if is_option(record.what.reason) => "",
             Layer::Ethernet => "ETHERNET",
             Layer::Vlan => "VLAN",
             Layer::Mpls => "MPLS",
@@ -57,6 +59,13 @@ pub(crate) fn source(record: &AnomalyRecord) -> &'static str {
     }
 }
 
+const fn is_option(reason: Reason) -> bool {
+    matches!(
+        reason,
+        Reason::OptionCut | Reason::OptionLength | Reason::OptionRepeated
+    )
+}
+
 fn of_packet(what: Malformed) -> &'static str {
     use Layer::{
         Arp, Ethernet, Fragment, Icmp, Icmpv6, Ipv4, Ipv6, Ipv6Extension, Nesting, Stream, Tcp, Udp,
@@ -75,7 +84,9 @@ fn of_packet(what: Malformed) -> &'static str {
         (Icmp | Icmpv6, R::Checksum) => "bad_ICMP_checksum",
         (Arp, R::Truncated) => "truncated_ARP",
         (Nesting, R::TooDeep) => "exceeded_tunnel_max_depth",
-        (Tcp | Udp | Icmp | Icmpv6, R::Truncated) => "truncated_header",
+        (Tcp | Udp | Icmp | Icmpv6, R::Truncated) | (Icmp | Icmpv6, R::LengthTooSmall) => {
+            "truncated_header"
+        }
         (Tcp, R::LengthTooSmall | R::LengthBeyondPacket) => "bad_TCP_header_len",
         (Udp, R::LengthTooSmall | R::LengthBeyondPacket) => "UDP_datagram_length_mismatch",
         (Fragment, R::Overlap | R::Duplicate) => "fragment_overlap",

@@ -137,11 +137,11 @@ impl SlowPath {
         for (reason, offset) in option_flaws(options) {
             let offset = offset.saturating_add(Ipv4Packet::HEADER_LEN as u16);
             let what = bad(Layer::Ipv4, reason, offset);
-            self.report(what, (arrival, bytes), Some(addresses(packet, false)));
+            self.remark(what, (arrival, bytes), Some(addresses(packet, false)));
         }
         if let Some(packet) = with_extensions(frame, meta) {
             v6_flaws(packet, &mut |what| {
-                self.report(what, (arrival, bytes), Some(addresses(packet, true)));
+                self.remark(what, (arrival, bytes), Some(addresses(packet, true)));
             });
         }
     }
@@ -235,14 +235,33 @@ impl SlowPath {
         addresses: Option<(IpAddr, IpAddr)>,
     ) {
         for reason in oddities.reasons() {
-            self.report(bad(Layer::Fragment, reason, 0), arrival, addresses);
+            self.remark(bad(Layer::Fragment, reason, 0), arrival, addresses);
         }
     }
 
-    /// Reports what is odd about a frame of the piece with these bytes.
+    /// Reports why a frame of the piece with these bytes was refused.
     fn report(
         &mut self,
         what: Malformed,
+        at: (Arrival, &[u8]),
+        addresses: Option<(IpAddr, IpAddr)>,
+    ) {
+        self.tell((what, true), at, addresses);
+    }
+
+    /// Reports what is odd about one that was accepted: it is a packet of its connection, too.
+    fn remark(
+        &mut self,
+        what: Malformed,
+        at: (Arrival, &[u8]),
+        addresses: Option<(IpAddr, IpAddr)>,
+    ) {
+        self.tell((what, false), at, addresses);
+    }
+
+    fn tell(
+        &mut self,
+        (what, is_refused): (Malformed, bool),
         (arrival, piece): (Arrival, &[u8]),
         addresses: Option<(IpAddr, IpAddr)>,
     ) {
@@ -257,7 +276,7 @@ impl SlowPath {
                 bytes: frames.stretch(arrival.place),
                 link: arrival.link,
             };
-            events.packet(what, addresses, (&seen, &frame));
+            events.packet((what, is_refused), addresses, (&seen, &frame));
         }
         let oddity = Oddity {
             what,

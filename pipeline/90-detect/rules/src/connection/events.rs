@@ -164,11 +164,11 @@ impl PacketEvents {
         })
     }
 
-    /// A packet; its addresses, where they are legible.
+    /// A packet, and whether it was refused; its addresses, where they are legible.
     #[cold]
     pub fn packet(
         &mut self,
-        what: Malformed,
+        (what, is_refused): (Malformed, bool),
         addresses: Option<(IpAddr, IpAddr)>,
         (seen, frame): (&Seen, &OddFrame<'_>),
     ) {
@@ -182,7 +182,7 @@ impl PacketEvents {
         let by = (&*self.database, &mut self.scratch, &mut self.losses);
         let found = &mut self.found;
         evaluate(by, &mut Connection::default(), &ends, (odd, None), found);
-        if is_transport(what.layer) && addresses.is_some() {
+        if is_refused && is_transport(what.layer) && addresses.is_some() {
             // What it carries is broken, not its addresses.
             let by = (&*self.database, &mut self.scratch, &mut self.losses);
             only_addresses(by, &ends, found);
