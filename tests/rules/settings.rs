@@ -183,6 +183,13 @@ alert tcp any any -> any 80 (flags:S; sid:3;)
 ";
     let folder = tempfile::tempdir().unwrap();
     let frames = talk(turns, 30, 1);
+    // A proxy may add a field of its own: RFC 9110 §5.3.
+    let request = b"GET /one HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 192.0.2.1\r\n\
+        X-Forwarded-For: 192.0.2.9\r\n\r\n";
+    let apart: Turns<'_> = &[(true, request), (false, response)];
+    let change = |plan: &mut Plan| plan.rules.xff = Some(Xff::ExtraData);
+    let of_fields = alerts(&talk(apart, 30, 1), plan(folder.path(), rules, change));
+    assert_eq!(of_fields[1]["xff"], "192.0.2.9", "{of_fields:?}");
     let found = |change: fn(&mut Plan)| {
         let plan = plan(folder.path(), rules, change);
         the_same(&frames, &plan);
