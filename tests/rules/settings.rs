@@ -119,6 +119,32 @@ alert tcp-stream any any -> any any (content:\"GOOD\"; sid:2;)
     assert_eq!(alerts_of(&log(&frames, kept)), expected.into());
 }
 
+/// Systems of hosts count without rules, too; what only rules use is refused without them.
+#[test]
+fn settings_count_without_rules() {
+    let folder = tempfile::tempdir().unwrap();
+    let yaml = folder.path().join("suricata.yaml");
+    fs::write(&yaml, "host-os-policy: {windows: [0.0.0.0/0]}\n").unwrap();
+    for path in [yaml.as_path(), folder.path()] {
+        let mut plan = Plan::default();
+        plan.rules.suricata_yaml = Some(path.to_owned());
+        let loaded = flowpin_rules::read_for(&plan).unwrap().unwrap();
+        flowpin_rules::put(loaded, &mut plan).unwrap();
+        assert_eq!(plan.hosts.groups.len(), 1);
+        assert_eq!(plan.live.read_again, [yaml.clone()]);
+        assert!(plan.rules.loaded.is_none());
+    }
+    let why = |change: fn(&mut Plan)| {
+        let mut plan = Plan::default();
+        change(&mut plan);
+        flowpin_rules::read_for(&plan).unwrap_err()
+    };
+    let reputation = why(|plan| plan.rules.reputation = vec!["none".into()]);
+    assert!(reputation.contains("`--reputation` is"), "{reputation}");
+    let xff = why(|plan| plan.rules.xff = Some(Xff::Overwrite));
+    assert!(xff.contains("`--alert-xff` is"), "{xff}");
+}
+
 /// A network with two systems is a mistake that nobody should have to guess.
 #[test]
 fn a_network_has_one_system() {
