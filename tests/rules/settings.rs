@@ -131,7 +131,7 @@ fn settings_count_without_rules() {
         let loaded = flowpin_rules::read_for(&plan).unwrap().unwrap();
         flowpin_rules::put(loaded, &mut plan).unwrap();
         assert_eq!(plan.hosts.groups.len(), 1);
-        assert_eq!(plan.live.read_again, [yaml.clone()]);
+        assert_eq!(plan.live.read_again.as_slice(), std::slice::from_ref(&yaml));
         assert!(plan.rules.loaded.is_none());
     }
     let why = |change: fn(&mut Plan)| {
