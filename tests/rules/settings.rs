@@ -119,6 +119,32 @@ alert tcp-stream any any -> any any (content:\"GOOD\"; sid:2;)
     assert_eq!(alerts_of(&log(&frames, kept)), expected.into());
 }
 
+/// Systems of hosts count without rules, too; what only rules use is refused without them.
+#[test]
+fn settings_count_without_rules() {
+    let folder = tempfile::tempdir().unwrap();
+    let yaml = folder.path().join("suricata.yaml");
+    fs::write(&yaml, "host-os-policy: {windows: [0.0.0.0/0]}\n").unwrap();
+    for path in [yaml.as_path(), folder.path()] {
+        let mut plan = Plan::default();
+        plan.rules.suricata_yaml = Some(path.to_owned());
+        let loaded = flowpin_rules::read_for(&plan).unwrap().unwrap();
+        flowpin_rules::put(loaded, &mut plan).unwrap();
+        assert_eq!(plan.hosts.groups.len(), 1);
+        assert_eq!(plan.live.read_again.as_slice(), std::slice::from_ref(&yaml));
+        assert!(plan.rules.loaded.is_none());
+    }
+    let why = |change: fn(&mut Plan)| {
+        let mut plan = Plan::default();
+        change(&mut plan);
+        flowpin_rules::read_for(&plan).unwrap_err()
+    };
+    let reputation = why(|plan| plan.rules.reputation = vec!["none".into()]);
+    assert!(reputation.contains("`--reputation` is"), "{reputation}");
+    let xff = why(|plan| plan.rules.xff = Some(Xff::Overwrite));
+    assert!(xff.contains("`--alert-xff` is"), "{xff}");
+}
+
 /// A network with two systems is a mistake that nobody should have to guess.
 #[test]
 fn a_network_has_one_system() {
@@ -183,6 +209,13 @@ alert tcp any any -> any 80 (flags:S; sid:3;)
 ";
     let folder = tempfile::tempdir().unwrap();
     let frames = talk(turns, 30, 1);
+    // A proxy may add a field of its own: RFC 9110 §5.3.
+    let request = b"GET /one HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 192.0.2.1\r\n\
+        X-Forwarded-For: 192.0.2.9\r\n\r\n";
+    let apart: Turns<'_> = &[(true, request), (false, response)];
+    let change = |plan: &mut Plan| plan.rules.xff = Some(Xff::ExtraData);
+    let of_fields = alerts(&talk(apart, 30, 1), plan(folder.path(), rules, change));
+    assert_eq!(of_fields[1]["xff"], "192.0.2.9", "{of_fields:?}");
     let found = |change: fn(&mut Plan)| {
         let plan = plan(folder.path(), rules, change);
         the_same(&frames, &plan);

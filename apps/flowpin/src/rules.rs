@@ -3,7 +3,7 @@
 use crate::exit::{Failure, origin};
 use crate::tell::tell;
 use anyhow::anyhow;
-use flowpin_config::Plan;
+use flowpin_config::{Plan, RulesPlan};
 use flowpin_rules::Loaded;
 use flowpin_words::printable;
 
@@ -12,11 +12,7 @@ use flowpin_words::printable;
 /// # Errors
 /// A file that cannot be read, a variable that is wrong; with `strict` also a refused rule.
 pub(crate) fn load(plan: &mut Plan) -> Result<(), Failure> {
-    let of_rules = !plan.rules.files.is_empty();
-    let source = origin(
-        plan,
-        ["rules", if of_rules { "files" } else { "indicators" }],
-    );
+    let source = origin(plan, ["rules", first_given(&plan.rules)]);
     let refused = |why: String| Failure::usage(anyhow!(why)).at(source.clone());
     let Some(loaded) = flowpin_rules::read_for(plan).map_err(refused)? else {
         return Ok(());
@@ -25,6 +21,24 @@ pub(crate) fn load(plan: &mut Plan) -> Result<(), Failure> {
     tell_classes(&loaded);
     report(&loaded, SHOWN_MAX);
     flowpin_rules::put(loaded, plan).map_err(refused)
+}
+
+/// The option by which rules, or what is around them, come into a plan.
+fn first_given(rules: &RulesPlan) -> &'static str {
+    let has_reputation = !rules.reputation.is_empty();
+    let given = [
+        (!rules.files.is_empty(), "files"),
+        (!rules.indicators.is_empty(), "indicators"),
+        (has_reputation, "reputation"),
+        (
+            rules.reputation_categories.is_some(),
+            "reputation_categories",
+        ),
+        (rules.xff.is_some(), "xff"),
+        (rules.xff_hop.is_some(), "xff_hop"),
+    ];
+    let found = given.iter().find(|(is_given, _)| *is_given);
+    found.map_or("suricata_yaml", |(_, name)| name)
 }
 
 /// Tells which variables change nothing.

@@ -97,7 +97,12 @@ impl Reader {
 }
 
 pub(crate) fn given(path: &Path) -> Result<String, String> {
-    let bytes = flowpin_disk::read_given_up_to(path, FILE_LEN_MAX);
+    given_up_to(path, FILE_LEN_MAX)
+}
+
+/// The text of a file that is no longer than `most` bytes.
+pub(crate) fn given_up_to(path: &Path, most: u64) -> Result<String, String> {
+    let bytes = flowpin_disk::read_given_up_to(path, most);
     let shown = path.display();
     let bytes = bytes.map_err(|error| format!("{shown}: {error}"))?;
     if bytes.starts_with(&[0x1f, 0x8b]) {

@@ -14,8 +14,8 @@ use std::sync::Arc;
 /// A file that cannot be read, a variable that is wrong, a plan without what rules need.
 pub fn read_for(plan: &Plan) -> Result<Option<Loaded>, String> {
     let wanted = &plan.rules;
-    if wanted.files.is_empty() && wanted.indicators.is_empty() {
-        return Ok(None);
+    if !has_rules(wanted) {
+        return without_rules(plan);
     }
     if !plan.identify.enabled || !plan.streams.enabled || !plan.parse.enabled {
         let why = "rules need streams, identification and parsing: leave --streams, --identify \
@@ -27,7 +27,41 @@ pub fn read_for(plan: &Plan) -> Result<Option<Loaded>, String> {
     read_with(wanted, has_others).map(Some)
 }
 
-/// Adds rules to a plan.
+fn has_rules(wanted: &RulesPlan) -> bool {
+    !wanted.files.is_empty() || !wanted.indicators.is_empty()
+}
+
+/// Of a plan that names no rules the systems of hosts, which change other records, too.
+fn without_rules(plan: &Plan) -> Result<Option<Loaded>, String> {
+    let wanted = &plan.rules;
+    // A run that goes on may get rules later.
+    if !plan.is_live()
+        && let Some(what) = of_rules_alone(wanted)
+    {
+        return Err(format!(
+            "{what}: name rules with `-S PATH`, or lists with `--indicators`"
+        ));
+    }
+    let Some(path) = &wanted.suricata_yaml else {
+        return Ok(None);
+    };
+    let mut reader = Reader::default();
+    reader.read_settings_alone(path)?;
+    Ok(Some(reader.finish()))
+}
+
+/// What is given that has no effect without rules.
+fn of_rules_alone(wanted: &RulesPlan) -> Option<&'static str> {
+    if !wanted.reputation.is_empty() || wanted.reputation_categories.is_some() {
+        Some("`--reputation` is what rules ask for with `iprep`")
+    } else if wanted.xff.is_some() || wanted.xff_hop.is_some() {
+        Some("`--alert-xff` is for the alerts of rules")
+    } else {
+        None
+    }
+}
+
+/// Adds rules to a plan; of one that names none only what its settings say.
 ///
 /// # Errors
 /// There are none; with `strict` also if one is refused: [`Loaded::problems`] says why. Settings
@@ -35,6 +69,12 @@ pub fn read_for(plan: &Plan) -> Result<Option<Loaded>, String> {
 pub fn put(loaded: Loaded, plan: &mut Plan) -> Result<(), String> {
     if plan.rules.strict && !loaded.problems.is_empty() {
         return Err("a rule is refused, see above".to_owned());
+    }
+    let read = loaded.files.iter().chain(&loaded.beside).cloned();
+    plan.live.read_again.extend(read);
+    put_hosts(&loaded, plan)?;
+    if !has_rules(&plan.rules) {
+        return Ok(());
     }
     // Lists of indicators are no substitute for rules that were named.
     let is_own = |rule: &flowpin_rule::Rule| rule.gid != INDICATOR_GID;
@@ -51,9 +91,6 @@ pub fn put(loaded: Loaded, plan: &mut Plan) -> Result<(), String> {
             _ => {}
         }
     }
-    put_hosts(&loaded, plan)?;
-    let read = loaded.files.iter().chain(&loaded.beside).cloned();
-    plan.live.read_again.extend(read);
     plan.rules.loaded = Some(Arc::new(loaded.set));
     Ok(())
 }

@@ -33,6 +33,9 @@ pub(crate) fn reads_beside(plan: &Plan) -> Reads {
         .chain(&plan.output.kafka_config)
         .chain(&plan.rules.files)
         .chain(&plan.rules.indicators)
+        .chain(&plan.rules.suricata_yaml)
+        .chain(&plan.rules.reputation_categories)
+        .chain(&plan.rules.reputation)
         .chain(&plan.live.read_again)
         .chain(&patterns);
     others.for_each(|path| reads.add_file(path));

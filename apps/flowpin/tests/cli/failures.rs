@@ -224,6 +224,12 @@ fn rules_lists_and_older_files_are_spared() {
             "config classification: a,b,1\n",
         ),
         ("none", ""),
+        ("hosts.yaml", "host-os-policy:\n  windows: [0.0.0.0/0]\n"),
+        (
+            "twice.yaml",
+            "host-os-policy: {bsd: ['::/0'], irix: ['::/0']}\n",
+        ),
+        ("broken.yaml", "vars: [\n"),
     ] {
         fs::write(place.path().join(name), text).unwrap();
     }
@@ -253,6 +259,13 @@ fn rules_lists_and_older_files_are_spared() {
         "-l o --roots none --record-if anomaly -w old",
         "-l o --fix-dictionary none --stats old",
         "-l o --patterns missing --stats old",
+        "-l o --suricata-yaml hosts.yaml --stats hosts.yaml",
+        "-l o --suricata-yaml hosts.yaml --record-if anomaly -w hosts.yaml",
+        "-l o --suricata-yaml missing --stats old",
+        "-l o --suricata-yaml twice.yaml --stats old",
+        "-l o --suricata-yaml broken.yaml --stats old",
+        "-l o --reputation none --stats old",
+        "-l o --alert-xff overwrite --stats old",
     ] {
         let refused = run(&place, &format!("run -q -r a.pcapng --force {line}"));
         assert_refused(&refused, 2, &[]);

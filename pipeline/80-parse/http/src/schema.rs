@@ -52,7 +52,8 @@ record! {
     content_range: "content_range", "http.content_range.raw", Text,
         "The response's Content-Range.";
     forwarded_for: "forwarded_for", "http.xff", Text,
-        "The request's X-Forwarded-For.";
+        "The request's X-Forwarded-For: all fields, as one list. Of one that is too long the \
+        beginning is left out, up to a comma; it ends with a comma if its end is not known.";
     upgrade: "upgrade", "", Text,
         "Protocols that Upgrade names.";
     // Those of files, which only bodies that are looked at are.

@@ -2,6 +2,7 @@
 
 use super::state::BodyState;
 use crate::parser::Pools;
+use crate::parser::forwarded::forwarded;
 use crate::parser::pairing::record;
 use crate::parser::turn::Turn;
 use crate::schema::HttpRecord;
@@ -122,6 +123,11 @@ impl<S: MessageSink> Turn<'_, S> {
         let (mut version, mut protocol) = ([0; 3], *b"HTTP/0.9");
         if let Some(transaction) = transaction {
             texts.gather(&transaction.texts, gathered);
+            let begin = gathered.len();
+            texts.gather(&transaction.proxied, gathered);
+            let most = usize::from(self.options.value_bytes_max);
+            let proxied = begin..gathered.len();
+            let (forwarded, _) = forwarded(gathered, proxied, most, transaction.lacks_hops());
             let by_server = transaction.part(Text::FileName).of(gathered);
             let given = match facts.name {
                 None if self.to_server => &[],
@@ -133,6 +139,7 @@ impl<S: MessageSink> Turn<'_, S> {
                 filename = filename_or_path;
             }
             http = record(transaction, gathered, &mut version, &mut protocol);
+            http.forwarded_for = Value::bytes(gathered.get(forwarded).unwrap_or_default());
             if !self.to_server {
                 // The response is not over yet.
                 http.response_wire_len = Value::Count(facts.wire_len);

@@ -7,6 +7,7 @@
 //! ```
 
 mod close;
+pub(crate) mod forwarded;
 mod lost;
 mod message;
 pub(crate) mod pairing;

@@ -119,6 +119,8 @@ impl Side {
     /// The next response may begin anywhere: no byte is missing before it.
     pub(crate) const ANYWHERE: u16 = 1 << 9;
 
+    /// The line that is read is longer than the limit.
+    pub(crate) const FIELD_CUT: u16 = 1 << 15;
     /// What was no request came since the last one: servers answer that too.
     pub(crate) const NO_REQUEST: u16 = 1 << 14;
 

@@ -49,7 +49,6 @@ pub(crate) enum Text {
     InfoReason,
     ContentType,
     Redirect,
-    ForwardedFor,
     ContentRange,
     Upgrade,
     FileName,
@@ -58,7 +57,7 @@ pub(crate) enum Text {
 }
 
 impl Text {
-    pub(crate) const COUNT: usize = 16;
+    pub(crate) const COUNT: usize = 15;
 }
 
 /// A request and its response. Either may be missing.
@@ -72,6 +71,10 @@ pub(crate) struct Transaction {
     pub(crate) parts: [Part; Text::COUNT],
     /// Lists: fields of proxies; all fields of either side, if the options ask for them.
     pub(crate) proxied: Chain,
+    /// More of X-Forwarded-For may have been sent than `proxied` has.
+    pub(crate) forwarded_cut: bool,
+    /// The head of the request was read to its end.
+    pub(crate) has_head: bool,
     pub(crate) fields: [Chain; 2],
     /// A list: of each file of a form its place there, its media type's number, its name.
     pub(crate) form_files: Chain,
@@ -117,6 +120,8 @@ impl Transaction {
             texts: chain,
             parts: [Part::default(); Text::COUNT],
             proxied: chain,
+            forwarded_cut: false,
+            has_head: false,
             fields: [chain; 2],
             form_files: chain,
             request_at: Timestamp(0),
@@ -138,6 +143,11 @@ impl Transaction {
     #[inline]
     pub(crate) const fn has(&self, bits: u8) -> bool {
         self.bits & bits == bits
+    }
+
+    /// Whether further hops may have been sent than are kept.
+    pub(crate) const fn lacks_hops(&self) -> bool {
+        self.forwarded_cut || !self.has_head
     }
 
     #[inline]

@@ -58,6 +58,42 @@ fn a_request_and_its_response_are_one_record() {
     assert_eq!(found.len(), 1);
 }
 
+/// RFC 9110 §5.3: fields of one name are one list. Its end counts, and is there in full: also where
+/// lines and lists are longer than their limits, and where the head is cut.
+#[test]
+fn hops_of_proxies_are_one_list() {
+    let long = "x".repeat(8185);
+    let longer = format!("1.1.1.1, {}", "x".repeat(17_000));
+    for (fields, end, expected) in [
+        (
+            "X-Forwarded-For: 1.1.1.1\r\nA: b\r\nx-forwarded-for: 2.2.2.2",
+            "\r\n\r\n",
+            "1.1.1.1,_2.2.2.2",
+        ),
+        (
+            &format!("X-Forwarded-For: {long},77.77.77.77"),
+            "\r\n\r\n",
+            ",77.77.77.77",
+        ),
+        (
+            &format!("X-Forwarded-For: 1.1.1.1,{long}1234567"),
+            "\r\n\r\n",
+            ",",
+        ),
+        (
+            &format!("X-Forwarded-For: {longer}, 2.2.2.2"),
+            "\r\n\r\n",
+            ",",
+        ),
+        ("X-Forwarded-For: 1.1.1.1", "\r\nX-Forwarded-", "1.1.1.1,"),
+    ] {
+        let request = format!("GET / HTTP/1.0\r\n{fields}{end}");
+        let found = told(&[(C, request.as_bytes())]);
+        let xff = found.iter().find_map(|line| line.split_once("xff="));
+        assert_eq!(xff.map(|(_, xff)| xff), Some(expected));
+    }
+}
+
 /// RFC 3986 §3.2.1: a URL may hold a password, wherever one stands. RFC 9112 §3.2.2: the host of an
 /// absolute target counts, with its port, whatever the Host field says.
 #[test]

@@ -2,8 +2,9 @@
 
 use super::fold::is_blank;
 use crate::anomaly::Anomaly;
+use crate::parser::forwarded::FORWARDED_FOR;
 use crate::parser::turn::Turn;
-use crate::state::{Phase, Text, Transaction};
+use crate::state::{Phase, Side, Text, Transaction};
 use crate::syntax::{
     Field, USER_MAX, authority, basic_user, coding, field, is_known_scheme, length, might_be_known,
     split_port, trimmed,
@@ -216,17 +217,24 @@ impl<S: MessageSink> Turn<'_, S> {
                     self.keep(Text::User, user);
                 }
             }
-            Field::ForwardedFor => {
-                self.keep(Text::ForwardedFor, value);
-                self.keep_proxied(b"X-FORWARDED-FOR", value);
-            }
-            Field::ForwardedFrom => self.keep_proxied(b"X-FORWARDED-FROM", value),
-            Field::Forwarded => self.keep_proxied(b"FORWARDED", value),
-            Field::ClientIp => self.keep_proxied(b"CLIENT-IP", value),
-            Field::Via => self.keep_proxied(b"VIA", value),
-            Field::XroxyConnection => self.keep_proxied(b"XROXY-CONNECTION", value),
-            Field::ProxyConnection => self.keep_proxied(b"PROXY-CONNECTION", value),
-            _ => {}
+            _ => self.of_proxy(field, value),
+        }
+    }
+
+    fn of_proxy(&mut self, field: Field, value: &[u8]) {
+        let name: &[u8] = match field {
+            Field::ForwardedFor => FORWARDED_FOR,
+            Field::ForwardedFrom => b"X-FORWARDED-FROM",
+            Field::Forwarded => b"FORWARDED",
+            Field::ClientIp => b"CLIENT-IP",
+            Field::Via => b"VIA",
+            Field::XroxyConnection => b"XROXY-CONNECTION",
+            Field::ProxyConnection => b"PROXY-CONNECTION",
+            _ => return,
+        };
+        let is_kept = self.keep_proxied(name, value);
+        if field == Field::ForwardedFor && (!is_kept || self.mine.has(Side::FIELD_CUT)) {
+            self.forwarded_cut();
         }
     }
 

@@ -65,7 +65,7 @@ impl<S: MessageSink> Turn<'_, S> {
             }
             let (text, anomaly) = self.checked(&line, bytes);
             if let Some(anomaly) = anomaly {
-                self.report(anomaly);
+                self.odd_end(anomaly);
             }
             if bytes.get(line.stop) == Some(&b':') {
                 self.field(text, line.stop.wrapping_sub(line.start), line.odd);
@@ -75,6 +75,18 @@ impl<S: MessageSink> Turn<'_, S> {
                     return rest(&lines);
                 }
             }
+            if anomaly.is_some() {
+                self.mine.clear(Side::FIELD_CUT);
+            }
+        }
+    }
+
+    /// The line of a field does not end as it should.
+    #[cold]
+    fn odd_end(&mut self, anomaly: Anomaly) {
+        self.report(anomaly);
+        if anomaly == Anomaly::LineTooLong {
+            self.mine.set(Side::FIELD_CUT);
         }
     }
 
@@ -203,8 +215,14 @@ impl<S: MessageSink> Turn<'_, S> {
             return self.first_line(line, true, anomaly);
         }
         if let Some(anomaly) = anomaly {
-            self.report(anomaly);
+            self.odd_end(anomaly);
         }
+        self.kept_field(line);
+        self.mine.clear(Side::FIELD_CUT);
+    }
+
+    /// A field's line; it may be folded.
+    fn kept_field(&mut self, line: &mut Vec<u8>) {
         if line.contains(&b'\n') {
             self.report(Anomaly::Folded);
             if line.split(|&byte| byte == b'\n').skip(1).any(is_blank) {

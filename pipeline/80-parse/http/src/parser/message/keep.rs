@@ -1,5 +1,6 @@
 //! Texts and fields of heads that are kept for records.
 
+use crate::parser::forwarded::ARROW;
 use crate::parser::turn::Turn;
 use crate::state::{Part, Text};
 use crate::syntax::{password, trimmed};
@@ -59,22 +60,22 @@ impl<S: MessageSink> Turn<'_, S> {
         }
     }
 
-    /// Adds a field that a proxy added.
-    pub(super) fn keep_proxied(&mut self, name: &[u8], value: &[u8]) {
+    /// Adds a field that a proxy added; false if there is no room for it.
+    pub(super) fn keep_proxied(&mut self, name: &[u8], value: &[u8]) -> bool {
         if !self.sink.reads(self.pools.schema) {
-            return;
+            return true;
         }
         let shard = self.queue.shard;
-        if let Some(transaction) = self.pools.transactions.get_mut(self.mine.transaction) {
-            let parts = [name, b" -> ", value];
-            if !self
-                .pools
-                .texts
-                .append_item(&mut transaction.proxied, shard, &parts)
-            {
-                self.pools.losses.count(Loss::HttpTexts, 1);
-            }
+        let Some(transaction) = self.pools.transactions.get_mut(self.mine.transaction) else {
+            return false;
+        };
+        let parts = [name, ARROW, value];
+        let texts = &mut self.pools.texts;
+        let is_kept = texts.append_item(&mut transaction.proxied, shard, &parts);
+        if !is_kept {
+            self.pools.losses.count(Loss::HttpTexts, 1);
         }
+        is_kept
     }
 
     /// Adds a field to the list of all fields.

@@ -188,7 +188,11 @@ impl<S: MessageSink> Turn<'_, S> {
     /// The head is over: RFC 9112 §6.3, the rules for requests.
     pub(crate) fn request_head_over(&mut self) {
         let framing = self.mine.framing;
-        if !framing.has_host && self.request_version() == Some(Version::V11) {
+        let version = self.request_version();
+        if let Some(transaction) = self.pools.transactions.get_mut(self.mine.transaction) {
+            transaction.has_head = true;
+        }
+        if !framing.has_host && version == Some(Version::V11) {
             self.report(Anomaly::HostMissing);
         }
         if framing.chunked {

@@ -1,12 +1,14 @@
 //! Transactions to records.
 
 use crate::body::path;
+use crate::parser::forwarded::forwarded;
 use crate::parser::turn::Turn;
 use crate::schema::{HttpRecord, WITHOUT_FIELDS};
 use crate::state::{Text, Transaction};
 use crate::syntax::Version;
 use core::hint::black_box;
 use flowpin_content::media_name;
+use flowpin_counters::Loss;
 use flowpin_record::{MessageSink, Value, part_number};
 
 impl<S: MessageSink> Turn<'_, S> {
@@ -43,13 +45,20 @@ impl<S: MessageSink> Turn<'_, S> {
             texts.gather(list, &mut pools.gathered);
             begin..pools.gathered.len()
         });
+        let [proxied, ..] = &begins;
+        let most = usize::from(self.options.value_bytes_max);
+        let is_cut = transaction.lacks_hops();
+        let (forwarded, is_long) = forwarded(&mut pools.gathered, proxied.clone(), most, is_cut);
+        pools.losses.count(Loss::HttpTexts, u64::from(is_long));
         let gathered = pools.gathered.as_slice();
+        let forwarded = gathered.get(forwarded).unwrap_or_default();
         let [proxied, request, response, form_files] =
             begins.map(|range| gathered.get(range).unwrap_or_default());
         let words = in_one.unwrap_or(gathered);
         let mut version = [0; 3];
         let mut protocol = *b"HTTP/0.9";
         let mut record = record(transaction, words, &mut version, &mut protocol);
+        record.forwarded_for = Value::bytes(forwarded);
         let mut list;
         if !proxied.is_empty() {
             list = [Value::Unset; LIST_MAX];
@@ -249,7 +258,7 @@ pub(crate) fn record<'v>(
         )),
         location: text(Text::Redirect),
         content_range: text(Text::ContentRange),
-        forwarded_for: text(Text::ForwardedFor),
+        forwarded_for: Value::Unset,
         upgrade: text(Text::Upgrade),
         orig_fuids: Value::Unset,
         orig_filenames: Value::Unset,
