@@ -23,6 +23,7 @@ mod libraries;
 mod marked;
 mod output;
 mod pragma;
+mod second_names;
 mod set_once;
 mod stages;
 mod sums;
@@ -217,6 +218,7 @@ pub fn transform(
         warnings,
     };
     variables::refuse(&plan, &mut edits);
+    second_names::refuse(&plan, &mut edits);
     calls::refuse_other_threads(&plan, &mut edits);
     libraries::edit(&plan, &mut edits);
     match backend {
