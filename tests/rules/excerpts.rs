@@ -1,7 +1,7 @@
 //! What alerts show of what they fit: packets, files, entropy; and what is a body although no
 //! message says so.
 
-use crate::talk::{EXCHANGE, alerts, plan, talk};
+use crate::talk::{EXCHANGE, alerts, plan, sids, talk};
 use serde_json::Value;
 
 fn of_rule(all: &[Value], sid: u64) -> Vec<&Value> {
@@ -104,4 +104,28 @@ alert tcp any any -> any any (app-layer-protocol:ssh,to_server; sid:2;)
 ";
     let found = alerts(&talk(&turns, 2000, 1), plan(rules));
     assert_eq!((of_rule(&found, 1).len(), of_rule(&found, 2).len()), (1, 0));
+}
+
+/// What a connection speaks is asked once for each direction, however the rule asks for it and
+/// however many packets follow; and once more when that changes.
+#[test]
+fn what_is_spoken_alerts_once_for_each_direction() {
+    let rules = "\
+alert http any any -> any any (sid:1;)
+alert tcp any any -> any any (app-layer-protocol:http; sid:2;)
+alert tcp any any -> any any (app-layer-protocol:!ssh; sid:3;)
+alert tcp any any -> any any (app-layer-protocol:http,final; sid:4;)
+alert tcp any any -> any any (app-layer-protocol:http,original; sid:5;)
+alert ip any any -> any 80 (flow:to_server; app-layer-protocol:http,to_server; sid:6;)
+alert tcp any any -> any any (app-layer-protocol:http; flowbits:isnotset,a; sid:7;)
+alert tcp any any -> any any (app-layer-protocol:ssh; sid:8;)
+";
+    for size in [1, 7, 50, 2000] {
+        let found = alerts(&talk(EXCHANGE, size, 1), plan(rules));
+        let counts = [1, 2, 3, 4, 5, 6, 7, 8].map(|sid| of_rule(&found, sid).len());
+        assert_eq!(counts, [2, 2, 2, 2, 2, 1, 2, 0], "{size}");
+    }
+    // A packet's size is asked of each packet.
+    let each = "alert tcp any any -> any any (app-layer-protocol:http; dsize:>0; sid:1;)\n";
+    assert!(sids(&talk(EXCHANGE, 7, 1), each).len() > 10);
 }
