@@ -186,8 +186,14 @@ pub static KEYWORDS: &[Keyword] = &[
     of("tcp.window", "TCP window."),
     of("itype", "ICMP type."),
     of("icode", "ICMP code."),
-    of("icmp_id", "ICMP identifier."),
-    of("icmp_seq", "ICMP sequence number."),
+    of(
+        "icmp_id",
+        "ICMP's identifier: of echoes, of ICMPv4's time stamps, information and masks, too.",
+    ),
+    of(
+        "icmp_seq",
+        "The sequence number of the same messages of ICMP.",
+    ),
     of("tcp.mss", "TCP's option of the maximum segment size."),
     of("tcp.wscale", "TCP's option of the window's scale."),
     of("icmpv6.mtu", "The MTU of ICMPv6's \"packet too big\"."),
