@@ -90,6 +90,49 @@ alert http any any -> any any (flow:to_client; file.data; content:\"X5O!P no\"; 
     }
 }
 
+/// A file that goes on behind what is examined of its form is longer than what is there; nothing
+/// else is known of its length.
+#[test]
+fn the_least_length_of_a_cut_file_is_known() {
+    let rules = "\
+alert http any any -> any any (filesize:>50000; sid:1;)
+alert http any any -> any any (filesize:>150000; sid:2;)
+alert http any any -> any any (filesize:<300000; sid:3;)
+alert http any any -> any any (filesize:!50000; sid:4;)
+alert http any any -> any any (filesize:!150000; sid:5;)
+alert http any any -> any any (fileext:\"exe\"; filesize:>50000; sid:6;)
+";
+    for (len, expected) in [
+        (40_000, &[3, 4, 5][..]),
+        (90_000, &[1, 3, 4, 5, 6]),
+        (200_000, &[1, 4, 6]),
+    ] {
+        let body = format!(
+            "--x\r\nContent-Disposition: form-data; filename=\"a.exe\"\r\n\r\n{}\r\n--x--\r\n",
+            "P".repeat(len)
+        );
+        let head = format!(
+            "POST /up HTTP/1.1\r\nHost: a\r\nContent-Type: multipart/form-data; boundary=x\r\n\
+             Content-Length: {}\r\n\r\n",
+            body.len()
+        );
+        let request = [head, body].concat();
+        let answer = &b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"[..];
+        let turns = [(true, request.as_bytes()), (false, answer)];
+        for size in [77, 1460] {
+            let found = alerts(&talk(&turns, size, 1), plan(rules));
+            let mut numbers: Vec<_> = found
+                .iter()
+                .map(|one| one["alert"]["signature_id"].as_u64().unwrap())
+                .collect();
+            numbers.sort_unstable();
+            assert_eq!(numbers, expected, "{len} {size}");
+            let shown = &of_rule(&found, 4)[0]["files"][0]["size"];
+            assert_eq!(shown.is_null(), len > 100 << 10, "{shown}");
+        }
+    }
+}
+
 /// The client and the server may speak different protocols.
 #[test]
 fn sides_speak_for_themselves() {

@@ -111,7 +111,10 @@ pub static KEYWORDS: &[Keyword] = &[
         "The file's name has this in it, in either case.",
     ),
     of("fileext", "The file's name ends with a dot and this."),
-    of("filesize", "How long the file is."),
+    of(
+        "filesize",
+        "How long the file is; of a form's that goes on beyond 100 KiB, at least how long.",
+    ),
     of(
         "filemd5",
         "The file's MD5 is in a file of them, or is not (`!`).",
