@@ -248,7 +248,10 @@ pub static KEYWORDS: &[Keyword] = &[
         "ssh.protoversion",
         "A side's protocol version: `2.0`, or `2_compat` for 2 and 1.99.",
     ),
-    of("ssh.softwareversion", "`ssh.software` has this in it."),
+    of(
+        "ssh.softwareversion",
+        "`ssh.software` has this in it, in quotes or not.",
+    ),
     of(
         "ftpbounce",
         "FTP: `PORT` names another address than the client's.",
