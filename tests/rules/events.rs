@@ -1,6 +1,7 @@
 //! What is odd, by Suricata's names: of packets that are refused, of segments, of messages.
 
 use crate::talk::{log, mixed, plan, sids, talk};
+use flowpin_testkit::build::Ip;
 
 /// A request without a version and without a colon in a field, and a response with a bad length.
 const ODD: &[(bool, &[u8])] = &[
@@ -84,4 +85,20 @@ fn gaps_are_odd() {
     assert_eq!(sids(&frames, rule), [0; 0]);
     frames.remove(4);
     assert_eq!(sids(&frames, rule), [1]);
+}
+
+/// Messages of ICMP that have no whole header, whether they end there or are not all captured.
+#[test]
+fn small_messages_of_icmp_are_odd() {
+    let rules = "\
+alert pkthdr any any -> any any (decode-event:icmpv4.pkt_too_small; sid:1;)
+alert pkthdr any any -> any any (decode-event:icmpv6.pkt_too_small; sid:2;)
+";
+    let v4 = Ip::v4([10, 0, 0, 1], [10, 0, 0, 2]);
+    let v6 = Ip::v6(1, 2);
+    for len in 0..6 {
+        let expected: &[u64] = if len < 4 { &[1, 2] } else { &[] };
+        let frames = [v4, v6].map(|ip| ip.icmp(8, 0, &[0; 6][..len]).ethernet());
+        assert_eq!(sids(&frames, rules), expected, "{len}");
+    }
 }

@@ -266,6 +266,27 @@ alert icmp any any -> 10.1.1.2 any (itype:3; sid:2;)
     );
 }
 
+/// Only some messages of ICMP have an identifier and a number (RFC 792, RFC 950, RFC 4443).
+#[test]
+fn identifiers_are_those_of_echoes() {
+    let rule = "alert icmp any any -> any any (icmp_id:0; icmp_seq:7; sid:1;)\n";
+    let rest = [0, 0, 0, 7].repeat(5);
+    for (ip, with) in [
+        (
+            Ip::v4([10, 9, 9, 9], [10, 0, 0, 1]),
+            &[0, 8, 13, 14, 15, 16, 17, 18][..],
+        ),
+        (Ip::v6(9, 8), &[128, 129]),
+    ] {
+        let frames: Vec<_> = (0..=255)
+            .map(|kind| ip.icmp(kind, 0, &rest).ethernet())
+            .collect();
+        let found = alerts(&frames, plan(rule));
+        let kinds = found.iter().map(|one| one["icmp_type"].as_u64().unwrap());
+        assert_eq!(kinds.collect::<Vec<_>>(), with);
+    }
+}
+
 /// Files have the end of the target's path for a name, or the one that the server gives.
 #[test]
 fn files_have_names_and_lengths() {

@@ -89,6 +89,7 @@ pub const fn is_shared(loss: Loss, in_slices: bool) -> bool {
         | Loss::RuleStreamBytes
         | Loss::RuleBodyBytes
         | Loss::RuleForms
+        | Loss::RuleAnnounced
         | Loss::RuleSteps
         | Loss::RulePcre
         | Loss::RuleBits

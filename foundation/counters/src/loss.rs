@@ -112,6 +112,9 @@ losses! {
     /// Forms that go on behind what rules were compared with.
     RuleForms = "rule_forms", "form",
         "of which rules examined the first 100 KiB alone: files after that fit no rule";
+    /// Connections that rules about FTP's data did not see as such.
+    RuleAnnounced = "rule_announced", "connection",
+        "of FTP's data known by their announcement alone: rules on ftp-data do not see them";
     /// Evaluations of rules that were given up.
     RuleSteps = "rule_steps", "evaluation", "of rules given up: more than 3,000 steps each";
     /// Regular expressions of rules that were given up.

@@ -111,7 +111,10 @@ pub static KEYWORDS: &[Keyword] = &[
         "The file's name has this in it, in either case.",
     ),
     of("fileext", "The file's name ends with a dot and this."),
-    of("filesize", "How long the file is."),
+    of(
+        "filesize",
+        "How long the file is; of a form's that goes on beyond 100 KiB, at least how long.",
+    ),
     of(
         "filemd5",
         "The file's MD5 is in a file of them, or is not (`!`).",
@@ -186,8 +189,14 @@ pub static KEYWORDS: &[Keyword] = &[
     of("tcp.window", "TCP window."),
     of("itype", "ICMP type."),
     of("icode", "ICMP code."),
-    of("icmp_id", "ICMP identifier."),
-    of("icmp_seq", "ICMP sequence number."),
+    of(
+        "icmp_id",
+        "ICMP's identifier: of echoes, of ICMPv4's time stamps, information and masks, too.",
+    ),
+    of(
+        "icmp_seq",
+        "The sequence number of the same messages of ICMP.",
+    ),
     of("tcp.mss", "TCP's option of the maximum segment size."),
     of("tcp.wscale", "TCP's option of the window's scale."),
     of("icmpv6.mtu", "The MTU of ICMPv6's \"packet too big\"."),
@@ -239,7 +248,10 @@ pub static KEYWORDS: &[Keyword] = &[
         "ssh.protoversion",
         "A side's protocol version: `2.0`, or `2_compat` for 2 and 1.99.",
     ),
-    of("ssh.softwareversion", "`ssh.software` has this in it."),
+    of(
+        "ssh.softwareversion",
+        "`ssh.software` has this in it, in quotes or not.",
+    ),
     of(
         "ftpbounce",
         "FTP: `PORT` names another address than the client's.",

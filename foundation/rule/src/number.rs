@@ -47,6 +47,23 @@ impl NumberCheck {
         (self.range.0 <= value && value <= self.range.1) != self.is_negated
     }
 
+    /// Whether this number and all greater ones are as they should be.
+    ///
+    /// ```
+    /// use flowpin_rule::NumberCheck;
+    ///
+    /// assert!(NumberCheck::within(5, u64::MAX).holds_from(5));
+    /// assert!(!NumberCheck::within(5, u64::MAX).holds_from(4));
+    /// assert!(!NumberCheck::between(5, 9).holds_from(6));
+    /// assert!(NumberCheck::equal(5).negated().holds_from(6));
+    /// ```
+    pub const fn holds_from(self, value: u64) -> bool {
+        match self.is_negated {
+            true => value > self.range.1 || self.range.0 > self.range.1,
+            false => self.range.0 <= value && self.range.1 == u64::MAX,
+        }
+    }
+
     /// The only number that it holds for, if there is one.
     pub fn only(self) -> Option<u64> {
         (!self.is_negated && self.range.0 == self.range.1).then_some(self.range.0)

@@ -143,6 +143,20 @@ pub struct RuleSet {
     pub forwarded: Option<(ForwardedAs, ForwardedHop)>,
 }
 
+impl RuleSet {
+    /// Whether a rule asks whether connections speak this protocol.
+    pub fn names_protocol(&self, name: &str) -> bool {
+        self.rules.iter().any(|rule| {
+            let mut conditions = rule.conditions.iter();
+            matches!(&rule.header.protocol, Protocol::App(one) if *one == *name)
+                || conditions.any(|one| match one {
+                    Condition::AppProtocol { name: one, .. } => *one == *name,
+                    _ => false,
+                })
+        })
+    }
+}
+
 /// What alerts about HTTP do with the client that a proxy names (`X-Forwarded-For`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ForwardedAs {

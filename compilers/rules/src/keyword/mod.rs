@@ -182,6 +182,14 @@ fn ssh_version(builder: &mut Builder<'_>, option: &RuleOption<'_>) -> Result<(),
     let Some((id, _)) = buffer("ssh.proto") else {
         return Err(option.name.fault("it has no buffer"));
     };
+    let is_version = word.text.starts_with(|one: char| one.is_ascii_digit())
+        && word
+            .text
+            .chars()
+            .all(|one| one.is_ascii_digit() || matches!(one, '.' | '-'));
+    if word.text != "2_compat" && !is_version {
+        return Err(word.fault("a version is as 2.0, or 2_compat, and cannot be negated"));
+    }
     let mut set = ValueSet::default();
     // RFC 4253 §5.1: 1.99 is a server that speaks 2.0, too.
     let versions = match word.text {
@@ -197,13 +205,23 @@ fn ssh_version(builder: &mut Builder<'_>, option: &RuleOption<'_>) -> Result<(),
     Ok(())
 }
 
-/// `ssh.softwareversion:"TEXT"`: the older form of a content in `ssh.software`.
+/// `ssh.softwareversion:TEXT`, with or without quotes: the older form of a content in
+/// `ssh.software`.
 fn ssh_software(builder: &mut Builder<'_>, option: &RuleOption<'_>) -> Result<(), Fault> {
     let word = value(option)?;
     let Some((id, _)) = buffer("ssh.software") else {
         return Err(option.name.fault("it has no buffer"));
     };
-    packet::text(builder, id, word)
+    let is_plain = |one: char| one.is_ascii_alphanumeric() || " :.-_+".contains(one);
+    if word.text.is_empty() || !word.text.chars().all(is_plain) {
+        return packet::text(builder, id, word);
+    }
+    let content = Content {
+        pattern: word.text.as_bytes().to_vec(),
+        ..Content::default()
+    };
+    builder.push_to(id, Term::Content(content));
+    Ok(())
 }
 
 /// FTP's `PORT` with the address of a third host.

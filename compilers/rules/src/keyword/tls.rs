@@ -42,7 +42,8 @@ pub(super) fn version(builder: &mut Builder<'_>, option: &RuleOption<'_>) -> Res
     Ok(())
 }
 
-/// `ssl_state:[!]MESSAGE[|MESSAGE...]`: one of these messages is in the handshake, or none of them.
+/// `ssl_state:[!]MESSAGE[|MESSAGE...]`, or with commas: one of these messages is in the handshake,
+/// or none of them.
 pub(super) fn state(
     builder: &mut Builder<'_>,
     option: &RuleOption<'_>,
@@ -54,7 +55,8 @@ pub(super) fn state(
         None => (word, false),
     };
     let mut letters = String::new();
-    for word in words.split_outside('|', ('\0', '\0')) {
+    let words = words.split_outside('|', ('\0', '\0')).into_iter();
+    for word in words.flat_map(Word::split_commas) {
         let known = MESSAGES.iter().find(|(name, _)| *name == word.text);
         let Some((_, letter)) = known else {
             let names: Vec<&str> = MESSAGES.iter().map(|one| one.0).collect();
@@ -100,11 +102,18 @@ fn seconds(word: Word<'_>) -> Result<u64, Fault> {
     let word = word.trim();
     let why = || {
         format!(
-            "\"{}\" is no time: 2026-11-28T20:30:00, or its beginning",
+            "\"{}\" is no time: 2026-11-28T20:30:00, or its beginning, or seconds since 1970",
             word.text
         )
     };
-    seconds_of(word.text).ok_or_else(|| word.fault(why()))
+    // Four digits are a year.
+    let is_number = word.text.len() > 4 && word.text.bytes().all(|byte| byte.is_ascii_digit());
+    let found = match is_number {
+        true => word.text.parse().ok(),
+        // One blank may stand for the T.
+        false => seconds_of(&word.text.replacen(' ', "T", 1)),
+    };
+    found.ok_or_else(|| word.fault(why()))
 }
 
 /// The end of the certificate's validity, by the time of the capture.

@@ -16,6 +16,19 @@ pub struct DataDecider {
     waiting: DataNews,
     renamed: Renamed,
     in_tools: &'static ToolNames,
+    /// Whether rules ask for the protocol: workers know it of the connections alone whose content
+    /// shows it, and have compared the others when they are recognised here.
+    is_asked_for: bool,
+}
+
+impl DataDecider {
+    /// For a run of which rules ask for the protocol, or do not.
+    pub fn new(is_asked_for: bool) -> Self {
+        Self {
+            is_asked_for,
+            ..Self::default()
+        }
+    }
 }
 
 impl Default for DataDecider {
@@ -25,6 +38,7 @@ impl Default for DataDecider {
             waiting: DataNews::default(),
             renamed: Renamed::default(),
             in_tools: ToolNames::of(NAME),
+            is_asked_for: false,
         }
     }
 }
@@ -72,6 +86,9 @@ impl DataDecider {
         }
         if record.app.is_some_and(|app| app.name == NAME) {
             return;
+        }
+        if is_first && self.is_asked_for {
+            self.connections.count_unseen();
         }
         self.renamed.count(record);
         out.supersede(key);

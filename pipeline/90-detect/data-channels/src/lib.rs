@@ -59,8 +59,9 @@ impl Aggregate for DataChannels {
         Ok(DataObserver::default())
     }
 
-    fn decider(_: &Plan, _: usize) -> DataDecider {
-        DataDecider::default()
+    fn decider(plan: &Plan, _: usize) -> DataDecider {
+        let rules = plan.rules.loaded.as_ref();
+        DataDecider::new(rules.is_some_and(|rules| rules.names_protocol(NAME)))
     }
 }
 

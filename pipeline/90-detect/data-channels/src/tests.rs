@@ -3,6 +3,7 @@
 use crate::connections::tests::{connection, end};
 use crate::{DataDecider, DataNews, DataObserver};
 use flowpin_aggregate::{CountedAs, Decider, Emit, Observer, Traffic};
+use flowpin_counters::Loss;
 use flowpin_packet::Timestamp;
 use flowpin_record::{
     AnomalyRecord, ConnRecord, DataChannel, MessagePlace, MessageSchema, RecordKey, RecordSink,
@@ -108,7 +109,7 @@ fn emitted(
     has_tick: impl Fn(usize) -> bool,
 ) -> (Vec<String>, Vec<(CountedAs, Traffic)>) {
     let mut observers: Vec<_> = (0..workers).map(|_| DataObserver::default()).collect();
-    let mut decider = DataDecider::default();
+    let mut decider = DataDecider::new(true);
     let mut out = Emitted::default();
     let hand_over = |decider: &mut DataDecider, worker, news: Option<DataNews>| {
         if let Some(news) = news {
@@ -134,7 +135,12 @@ fn emitted(
     decider.decide(RecordKey::LAST, &mut out);
     let found = decider.take_findings();
     let renamed = found.iter().map(|(was, _, traffic)| (was, *traffic));
-    (out.0, renamed.collect())
+    let renamed: Vec<_> = renamed.collect();
+    // Rules saw none of these: each is counted once.
+    let unseen = decider.losses().of(Loss::RuleAnnounced);
+    let counted = renamed.iter().map(|(_, traffic)| traffic.connections);
+    assert_eq!(unseen, counted.sum::<u64>());
+    (out.0, renamed)
 }
 
 fn seen() -> impl Strategy<Value = Seen> {

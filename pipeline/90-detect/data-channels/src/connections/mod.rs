@@ -93,7 +93,12 @@ impl DataConnections {
         Some((found, true))
     }
 
-    /// What did not fit.
+    /// Rules that name the protocol were not compared with a data connection.
+    pub fn count_unseen(&mut self) {
+        self.pending.count_unseen();
+    }
+
+    /// What did not fit, and what rules did not see.
     pub const fn losses(&self) -> &Losses {
         self.pending.losses()
     }

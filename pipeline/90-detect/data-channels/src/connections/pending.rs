@@ -106,6 +106,11 @@ impl Pending {
         self.losses.count(Loss::FtpDataForgotten, 1);
     }
 
+    /// Rules that name the protocol were not compared with one.
+    pub(super) fn count_unseen(&mut self) {
+        self.losses.count(Loss::RuleAnnounced, 1);
+    }
+
     pub(super) const fn losses(&self) -> &Losses {
         &self.losses
     }

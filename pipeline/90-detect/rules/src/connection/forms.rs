@@ -9,8 +9,20 @@ use flowpin_mime::{Multipart, Parts, field, parameter};
 pub(super) struct FormFile {
     pub(super) name: Vec<u8>,
     pub(super) content: Vec<u8>,
-    /// Whether its end is there: else its length is not known.
+    /// Whether its end is there: else it has at least `sure` bytes.
     pub(super) is_whole: bool,
+    /// Bytes that are no beginning of a delimiter.
+    sure: usize,
+}
+
+impl FormFile {
+    /// Its length in digits, and behind that of a beginning `+`.
+    pub(super) fn size(&self) -> String {
+        match self.is_whole {
+            true => self.content.len().to_string(),
+            false => format!("{}+", self.sure),
+        }
+    }
 }
 
 /// The files of a body, by the fields of its request; none, so that the body is examined as one, if
@@ -32,6 +44,9 @@ pub(super) fn files(fields: &[Field<'_>], body: &[u8], is_cut: &mut bool) -> Vec
     let mut found = Found::default();
     form.feed(body, &mut found);
     *is_cut = body.len() >= BYTES_MAX && !form.is_over();
+    if let Some(file) = found.files.last_mut() {
+        file.sure = file.content.len();
+    }
     form.finish(&mut found);
     match found.has_more {
         true => Vec::new(),
@@ -105,6 +120,21 @@ mod tests {
             [(b"b.txt", b"bytes", true), (b"c.txt", b"cut", false)];
         assert_eq!(told, expected);
         assert!(files(&[], body, &mut false).is_empty());
+    }
+
+    /// What is cut within a delimiter does not count it as the file's.
+    #[test]
+    fn the_length_of_a_beginning_is_a_lower_bound() {
+        let part = b"--x\r\nContent-Disposition: form-data; filename=\"a\"\r\n\r\n";
+        for (rest, size) in [
+            (&b"abc\r\n--x--\r\n"[..], "3"),
+            (b"abc", "3+"),
+            (b"abc\r\n-", "3+"),
+            (b"abc\r\n--x", "3+"),
+        ] {
+            let found = files(FORM, &[&part[..], rest].concat(), &mut false);
+            assert_eq!(found[0].size(), size, "{rest:?}");
+        }
     }
 
     /// Nobody hides a file behind many others: the body is examined whole then.

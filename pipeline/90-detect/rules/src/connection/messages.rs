@@ -538,10 +538,7 @@ impl Said<'_> {
                             BufferSource::OfFile("fileinfo.filename") => {
                                 arena.extend_from_slice(&file.name);
                             }
-                            BufferSource::OfFile(_) if file.is_whole => {
-                                arena.extend(file.content.len().to_string().into_bytes());
-                            }
-                            BufferSource::OfFile(_) => continue,
+                            BufferSource::OfFile(_) => arena.extend(file.size().into_bytes()),
                             _ => arena.extend_from_slice(&file.content),
                         }
                         buffers.push((buffer, begin..arena.len()));

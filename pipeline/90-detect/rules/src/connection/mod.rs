@@ -243,12 +243,23 @@ impl Detector {
             connection.note(known);
         }
         let is_known = is_known && !self.database.identified.is_empty();
-        let turned = Connection::TURNED.get(side).copied().unwrap_or(0);
-        let has_turned = connection.has(turned) && connection.has(Connection::KNOWN);
-        if has_turned {
-            connection.forget(turned);
-        }
-        let has_turned = has_turned && !is_known && self.database.reads_turns;
+        let is_turned = connection.has(Connection::KNOWN);
+        let mut turned = |which: [u32; 2]| {
+            let [own, other] = if to_server {
+                which
+            } else {
+                [which[1], which[0]]
+            };
+            let has = is_turned && connection.has(own);
+            if has {
+                connection.forget(own);
+            }
+            // Rules on both directions once: with the first packet since, whoever sends it.
+            (has && !is_known && self.database.reads_turns).then(|| connection.has(other))
+        };
+        let of_connection = turned(Connection::TURNED);
+        let of_side = turned(Connection::SIDE_TURNED);
+        let has_turned = of_connection.is_some() || of_side.is_some();
         if group.is_empty() && !is_first && !is_known && !has_turned {
             return;
         }
@@ -277,12 +288,13 @@ impl Detector {
         if is_known {
             scratch.add_others(&self.database.identified, &occasion);
         } else if has_turned {
-            // Rules on both directions once: with the first packet since, whoever sends it.
-            let other = Connection::TURNED.get(side ^ 1).copied().unwrap_or(0);
-            let is_first = connection.has(other);
-            for &(at, is_of_a_side) in &self.database.turns {
-                if is_first || is_of_a_side {
-                    scratch.add(at);
+            for turn in &self.database.turns {
+                let of = match turn.is_of_a_side {
+                    true => of_side,
+                    false => of_connection,
+                };
+                if of.is_some_and(|is_first| is_first || turn.has_direction) {
+                    scratch.add(turn.rule);
                 }
             }
         }

@@ -111,9 +111,15 @@ impl<'a> Packet<'a> {
         }
     }
 
-    /// Identifier and sequence number of an echo (RFC 792).
+    /// Identifier and sequence number of ICMP, where its type has them: echo, time stamp and
+    /// information (RFC 792), and address mask (RFC 950 appendix I); of ICMPv6 echo (RFC 4443 §4).
     pub(crate) fn icmp_echo(&self) -> Option<(u64, u64)> {
-        self.icmp()?;
+        let (kind, _) = self.icmp()?;
+        match self.is_ipv6() {
+            true => matches!(kind, 128 | 129),
+            false => matches!(kind, 0 | 8 | 13..=18),
+        }
+        .then_some(())?;
         let word = self.from(self.meta.l4_offset).get(4..8)?;
         let pair = |at: usize| Some(u64::from(*word.get(at)?) << 8 | u64::from(*word.get(at + 1)?));
         Some((pair(0)?, pair(2)?))

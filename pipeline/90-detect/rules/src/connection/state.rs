@@ -11,7 +11,7 @@ use flowpin_rule::{BitAction, IntOp, Spoken, Variant};
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Connection {
     pub(crate) shard: u8,
-    seen: u16,
+    seen: u32,
     bit_count: u8,
     int_count: u8,
     bits: [u16; BITS_MAX],
@@ -173,29 +173,32 @@ impl Side {
 /// What happened on a connection.
 impl Connection {
     /// A packet with a SYN of the client was seen.
-    pub(crate) const SYN: u16 = 1;
+    pub(crate) const SYN: u32 = 1;
     /// Its server has answered it.
-    pub(crate) const ANSWERED: u16 = 1 << 1;
+    pub(crate) const ANSWERED: u32 = 1 << 1;
     /// The handshake is complete; of datagrams: both sides have spoken.
-    pub(crate) const ESTABLISHED: u16 = 1 << 2;
+    pub(crate) const ESTABLISHED: u32 = 1 << 2;
     /// The first packet of the client, and of the server, was compared.
-    pub(crate) const FIRST: [u16; 2] = [1 << 3, 1 << 4];
+    pub(crate) const FIRST: [u32; 2] = [1 << 3, 1 << 4];
     /// A rule has let it pass.
-    pub(crate) const PASSED: u16 = 1 << 5;
+    pub(crate) const PASSED: u32 = 1 << 5;
     /// Its streams are encrypted.
-    pub(crate) const ENCRYPTED: u16 = 1 << 6;
+    pub(crate) const ENCRYPTED: u32 = 1 << 6;
     /// The packet around its first one was compared.
-    pub(crate) const AROUND: u16 = 1 << 7;
+    pub(crate) const AROUND: u32 = 1 << 7;
     /// It is known what it speaks.
-    pub(crate) const KNOWN: u16 = 1 << 8;
+    pub(crate) const KNOWN: u32 = 1 << 8;
     /// The first packet of the client, and of the server, was compared since.
-    pub(crate) const FIRST_KNOWN: [u16; 2] = [1 << 9, 1 << 10];
+    pub(crate) const FIRST_KNOWN: [u32; 2] = [1 << 9, 1 << 10];
     /// The client, and the server, has sent application data of TLS.
-    pub(crate) const SEALED: [u16; 2] = [1 << 11, 1 << 12];
+    pub(crate) const SEALED: [u32; 2] = [1 << 11, 1 << 12];
     /// It speaks something else since the last packet of the client, and of the server.
-    pub(crate) const TURNED: [u16; 2] = [1 << 13, 1 << 14];
+    pub(crate) const TURNED: [u32; 2] = [1 << 13, 1 << 14];
     /// A rule has alerted of it.
-    pub(crate) const ALERTED: u16 = 1 << 15;
+    pub(crate) const ALERTED: u32 = 1 << 15;
+    /// Of what one side speaks, something else is known since the last packet of the client, and
+    /// of the server.
+    pub(crate) const SIDE_TURNED: [u32; 2] = [1 << 16, 1 << 17];
 
     pub(crate) fn new(shard: u8) -> Self {
         Self {
@@ -210,22 +213,26 @@ impl Connection {
         if !self.has(Self::KNOWN) {
             self.first_apps = apps;
         } else if self.last_apps != apps {
-            self.turns();
+            Self::TURNED.iter().for_each(|&turned| self.note(turned));
         }
         self.last_apps = apps;
         self.note(Self::KNOWN);
     }
 
-    /// A side begins with what another protocol begins with.
+    /// A side begins with what a protocol begins with: mostly that of its connection, which says
+    /// nothing new.
     pub(crate) fn side_speaks(&mut self, side: usize, apps: u64) {
+        let when = [Spoken::ByClient, Spoken::ByServer];
+        let spoken = |own: &Self| when.map(|when| own.spoken(when));
+        let before = spoken(self);
         if let Some(of_side) = self.side_apps.get_mut(side) {
             *of_side = NonZeroU64::new(apps);
         }
-        self.turns();
-    }
-
-    fn turns(&mut self) {
-        Self::TURNED.iter().for_each(|&turned| self.note(turned));
+        if spoken(self) != before {
+            Self::SIDE_TURNED
+                .iter()
+                .for_each(|&turned| self.note(turned));
+        }
     }
 
     /// What it speaks, at some time or by one side.
@@ -271,11 +278,11 @@ impl Connection {
         }
     }
 
-    pub(crate) const fn has(&self, what: u16) -> bool {
+    pub(crate) const fn has(&self, what: u32) -> bool {
         self.seen & what != 0
     }
 
-    pub(crate) const fn note(&mut self, what: u16) {
+    pub(crate) const fn note(&mut self, what: u32) {
         self.seen |= what;
     }
 
@@ -298,7 +305,7 @@ impl Connection {
         }
     }
 
-    pub(crate) const fn forget(&mut self, what: u16) {
+    pub(crate) const fn forget(&mut self, what: u32) {
         self.seen &= !what;
     }
 

@@ -1,7 +1,7 @@
 //! What a rule is compared with: packets, streams, messages, or what is odd.
 
 use super::events;
-use flowpin_rule::{BufferId, BufferSource, Condition, Protocol, Rule, Spoken, Term};
+use flowpin_rule::{BitAction, BufferId, BufferSource, Condition, Protocol, Rule, Term};
 
 /// What a rule is compared with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -71,15 +71,7 @@ impl Kind {
                 )
                 && rule.header.source_ports.is_any()
                 && rule.header.destination_ports.is_any();
-            let mut conditions = rule.conditions.iter();
-            let is_app = |one: &Condition| matches!(one, Condition::AppProtocol { .. });
-            let is_of_time = |one: &Condition| match one {
-                Condition::AppProtocol { spoken, .. } => *spoken != Spoken::Ever,
-                _ => false,
-            };
-            let is_only_app = conditions.all(is_app)
-                && (matches!(protocol, Protocol::App(_)) || rule.conditions.iter().any(is_of_time));
-            if is_only_app {
+            if is_only_app(rule) {
                 return Kind {
                     identified: true,
                     ..Kind::default()
@@ -109,6 +101,29 @@ impl Kind {
             datagrams,
             ..Kind::default()
         }
+    }
+}
+
+/// Whether a rule asks what a connection speaks, and for nothing of single packets: by its header
+/// alone, or by `app-layer-protocol`, perhaps with what outlasts packets. One that changes a bit
+/// does so with each packet, as in Suricata.
+fn is_only_app(rule: &Rule) -> bool {
+    let is_app = |one: &Condition| matches!(one, Condition::AppProtocol { .. });
+    let asks_state = |one: &Condition| match one {
+        Condition::FlowBit(action, _) => matches!(action, BitAction::IsSet | BitAction::IsNotSet),
+        Condition::HostBit { .. } | Condition::Reputation { .. } => true,
+        one => is_app(one),
+    };
+    if rule.conditions.iter().any(is_app) {
+        rule.conditions.iter().all(asks_state)
+            && !matches!(
+                rule.header.protocol,
+                Protocol::TcpPacket | Protocol::TcpStream
+            )
+            && rule.flow.only_stream.is_none()
+            && rule.flow.only_fragments.is_none()
+    } else {
+        rule.conditions.is_empty() && matches!(rule.header.protocol, Protocol::App(_))
     }
 }
 

@@ -67,9 +67,8 @@ pub struct Database {
     refused: Vec<(usize, String)>,
     /// Whether rules ask when a connection speaks a protocol, or who does.
     pub(crate) reads_turns: bool,
-    /// Those of them that ask for nothing else, and whether each is about one direction: compared
-    /// when a connection speaks something else.
-    pub(crate) turns: Vec<(u32, bool)>,
+    /// Those of them that ask for nothing else: compared when a connection speaks something else.
+    pub(crate) turns: Vec<Turn>,
     /// Whether rules read frames.
     pub(crate) reads_frames: bool,
     /// Bytes of what a rule fits that its alert has.
@@ -104,6 +103,39 @@ pub(crate) struct Compiled {
     pub(crate) uses_sets: bool,
     /// One of these events has to have happened since the message before; 0: none.
     pub(crate) event: u32,
+}
+
+/// A rule that is compared when what it asks for is known anew.
+#[derive(Debug)]
+pub(crate) struct Turn {
+    pub(crate) rule: u32,
+    /// When a side, not the connection, speaks something else.
+    pub(crate) is_of_a_side: bool,
+    /// It is about packets of one direction.
+    pub(crate) has_direction: bool,
+}
+
+impl Turn {
+    fn of(rule: u32, compiled: &Compiled) -> impl Iterator<Item = Self> {
+        let is_of_side = |when| matches!(when, Spoken::ByClient | Spoken::ByServer);
+        let has_direction = compiled.direction.is_some();
+        [false, true]
+            .into_iter()
+            .filter(move |&of_a_side| {
+                let mut whens = compiled.of_time.iter().map(|one| one.0);
+                // A side speaks what its connection does, where nothing else is known of it; what
+                // a connection spoke first stays so.
+                match of_a_side {
+                    true => whens.any(is_of_side),
+                    false => whens.any(|when| when != Spoken::First),
+                }
+            })
+            .map(move |is_of_a_side| Self {
+                rule,
+                is_of_a_side,
+                has_direction,
+            })
+    }
 }
 
 impl Compiled {
@@ -183,8 +215,7 @@ impl Database {
         let reads_turns = rules.iter().any(|rule| of_time(&rule));
         let turns = rules.iter().zip(0..);
         let turns = turns.filter(|(rule, _)| rule.kind.identified && of_time(rule));
-        let turns = turns.map(|(rule, at)| (at, rule.direction.is_some()));
-        let turns = turns.collect();
+        let turns = turns.flat_map(|(rule, at)| Turn::of(at, rule)).collect();
         Self {
             rules,
             apps,

@@ -115,9 +115,18 @@ fn from(
             (is_there != check.negated).then_some(at)
         }
         CompiledTerm::Number(check) => {
-            let digits = core::str::from_utf8(bytes).ok();
-            let number = digits.and_then(|digits| digits.parse().ok());
-            number.filter(|number| check.holds(*number)).map(|_| at)
+            // `7+`: that or more, which is all that is known.
+            let (digits, is_least) = match bytes.strip_suffix(b"+") {
+                Some(digits) => (digits, true),
+                None => (bytes, false),
+            };
+            let number = core::str::from_utf8(digits).ok();
+            let number = number.and_then(|digits| digits.parse().ok());
+            let holds = |&number: &u64| match is_least {
+                true => check.holds_from(number),
+                false => check.holds(number),
+            };
+            number.filter(holds).map(|_| at)
         }
         CompiledTerm::In(lookup) => lookup.holds(bytes).then_some(at),
         CompiledTerm::Asn1(check) => asn1::holds(check, bytes, at, steps).then_some(at),
