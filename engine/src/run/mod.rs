@@ -1,6 +1,7 @@
 //! From a plan to a report: opens everything, runs the pipeline, sums up.
 
 pub(crate) mod busy;
+mod cpus;
 pub(crate) mod feeder;
 pub(crate) mod ground;
 pub(crate) mod nowhere;
@@ -12,6 +13,8 @@ pub(crate) mod stage_options;
 mod stats;
 pub(crate) mod threads;
 mod turns;
+
+pub(crate) use cpus::check_cpus;
 
 use crate::aggregates::Observers;
 use crate::input::gate::Gate;
@@ -31,6 +34,7 @@ use crate::worker::parse::registry;
 use crate::worker::stages::{self, AllStages, Explain, Planned, Stages};
 use crate::worker::{Finished, Late, Worker};
 use crate::{Control, RunError};
+use cpus::cpus;
 use flowpin_capture::{ChosenPackets, LiveOptions, Options, Source};
 use flowpin_config::{Checksums, Cut, FullRing, Plan};
 use flowpin_disk::Reads;
@@ -502,18 +506,6 @@ pub(crate) fn open(plan: &Plan, control: &Control) -> Result<Source, RunError> {
     Ok(source)
 }
 
-/// Checks that this process may use all processors of `--cpus`.
-pub(crate) fn check_cpus(plan: &Plan) -> Result<(), RunError> {
-    if plan.cpus.is_empty() {
-        return Ok(());
-    }
-    let allowed = flowpin_cpu::allowed_cpus();
-    match plan.cpus.iter().find(|cpu| !allowed.contains(cpu)) {
-        None => Ok(()),
-        Some(&cpu) => Err(RunError::NoSuchCpu { cpu, allowed }),
-    }
-}
-
 /// Divides decoding and checksums between the input thread and the workers.
 pub(crate) fn division(plan: &Plan, shape: Shape, secret: u64) -> (DispatchOptions, Late) {
     let verify = plan.checksums == Checksums::All;
@@ -586,19 +578,6 @@ pub(crate) fn worker<O: Stages>(
     let flow = stage_options::flow(plan);
     let observers = Observers::new(plan, secret).map_err(RunError::Memory)?;
     Worker::new(&flow, shards, formatter, late, observers, stages).map_err(RunError::Memory)
-}
-
-/// The processors for a shape's threads: those of `--cpus`, or some that share a cache. With fewer
-/// cores than threads none are pinned: the scheduler then does better.
-fn cpus(plan: &Plan, shape: Shape, cores: usize) -> Vec<usize> {
-    if !plan.cpus.is_empty() {
-        return plan.cpus.clone();
-    }
-    match shape {
-        Shape::Single => Vec::new(),
-        _ if shape.threads() > cores => Vec::new(),
-        _ => flowpin_cpu::choose_cpus(shape.threads()),
-    }
 }
 
 /// A secret from the system's entropy.

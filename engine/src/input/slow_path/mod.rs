@@ -432,8 +432,8 @@ fn atomic<'a>(frame: &'a [u8], meta: &PacketMeta) -> Option<&'a [u8]> {
     (meta.kind != PacketKind::IcmpError && is_atomic(packet)).then_some(packet)
 }
 
-/// The IP packet, if it is of version 6 and has extension headers or a message of ICMPv6, whose form
-/// may be odd.
+/// The IP packet, if it is of version 6 and has extension headers or a message of ICMPv6, which may
+/// be odd.
 fn with_extensions<'a>(frame: &'a [u8], meta: &PacketMeta) -> Option<&'a [u8]> {
     let packet = frame.get(usize::from(meta.l3_offset)..).unwrap_or_default();
     let is_v6 = packet.first().is_some_and(|byte| byte >> 4 == 6);

@@ -161,8 +161,8 @@ fn held(cut: &Cut, model: &Model, refused: &mut Vec<Refusal>) {
         }
         let what = format!(
             "`{name}` goes to the stage with the pointer `{field}` in it, whose target stays on \
-             the other core: hand on what is needed of it, or add unchecked({name}) if `{}` does not \
-             follow it",
+             the other core: hand on what is needed of it, or add unchecked({name}) if `{}` does \
+             not follow it",
             callee.name
         );
         refused.push(Refusal::new(model.at(cut.place), what));

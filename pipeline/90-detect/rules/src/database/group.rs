@@ -109,8 +109,8 @@ impl Draft {
             if means.ports && by_port.add(at, header, &()) {
                 continue;
             }
-            // PERF: by its source, `$HOME_NET any -> [few addresses] any` would be compared with all
-            // that the network sends.
+            // PERF: by its source, `$HOME_NET any -> [few addresses] any` would be compared with
+            // all that the network sends.
             let (sends, receives) = (size(&header.source), size(&header.destination));
             if header.both_ways || sends.min(receives) >= SELECTIVE {
                 always.push(at);
