@@ -215,7 +215,7 @@ alert tcp any any -> any 80 (flags:S; sid:3;)
     let apart: Turns<'_> = &[(true, request), (false, response)];
     let change = |plan: &mut Plan| plan.rules.xff = Some(Xff::ExtraData);
     let of_fields = alerts(&talk(apart, 30, 1), plan(folder.path(), rules, change));
-    assert_eq!(of_fields[1]["xff"], "192.0.2.9", "{of_fields:?}");
+    assert_eq!(of_fields[1]["alert"]["xff"], "192.0.2.9", "{of_fields:?}");
     let found = |change: fn(&mut Plan)| {
         let plan = plan(folder.path(), rules, change);
         the_same(&frames, &plan);
@@ -226,12 +226,12 @@ alert tcp any any -> any 80 (flags:S; sid:3;)
     let plain = found(|_| {});
     assert_eq!(plain.len(), 3);
     assert_eq!(plain[0]["src_ip"], "10.0.0.1");
-    assert!(plain.iter().all(|one| one["xff"].is_null()));
+    assert!(plain.iter().all(|one| one["alert"]["xff"].is_null()));
     let extra = found(|plan| plan.rules.xff = Some(Xff::ExtraData));
-    assert_eq!(extra[0]["xff"], "192.0.2.9");
-    assert_eq!(extra[1]["xff"], "192.0.2.9");
+    assert_eq!(extra[0]["alert"]["xff"], "192.0.2.9");
+    assert_eq!(extra[1]["alert"]["xff"], "192.0.2.9");
     assert_eq!(
-        (&extra[0]["src_ip"], &extra[2]["xff"]),
+        (&extra[0]["src_ip"], &extra[2]["alert"]["xff"]),
         (&"10.0.0.1".into(), &Value::Null)
     );
     let over = found(|plan| {

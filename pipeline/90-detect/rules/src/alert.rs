@@ -52,6 +52,7 @@ pub(crate) fn values(
         Value::Text(&rule.message),
         Value::Text(&rule.class.text),
         Value::Count(rule.priority.into()),
+        client.map_or(Value::Unset, Value::Address),
         Value::Text(side),
         if would_drop {
             Value::Bool(true)
@@ -84,7 +85,6 @@ pub(crate) fn values(
     let packet = PacketTexts::of(candidate.packet.as_deref());
     let flow = flow(candidate).into_iter();
     let others = flow.chain(excerpt).chain(packet.values(file));
-    let others = others.chain([client.map_or(Value::Unset, Value::Address)]);
     for (place, value) in values.iter_mut().skip(own.len()).zip(others) {
         *place = value;
     }
