@@ -73,7 +73,12 @@ impl Reader {
     /// Reads variables, hosts, what alerts show and the reputation of addresses; what else is
     /// named.
     fn read_names(&mut self, path: &Path) -> Result<Named, String> {
-        let root = yaml::read(path, &mut self.beside)?;
+        let (root, missing) = yaml::read(path, &mut self.beside)?;
+        for one in missing {
+            let line = format!("include: {}", one.name);
+            let why = "there is no such file: what it says does not count".to_owned();
+            self.refuse_line(&one.file, (one.line, &line), why);
+        }
         let folder = path.parent().unwrap_or(Path::new("."));
         self.take_variables(&root)?;
         self.take_hosts(&root)?;

@@ -117,14 +117,24 @@ fn put(names: &mut BTreeMap<String, Node>, name: String, value: Node) {
     }
 }
 
-/// Reads a file, with those that it includes, which `read` then has, too.
-pub(super) fn read(path: &Path, read: &mut Vec<PathBuf>) -> Result<Node, String> {
+/// An included file that is not there: where it is named, and how.
+pub(super) struct Missing {
+    pub(super) file: Arc<str>,
+    pub(super) line: u32,
+    pub(super) name: String,
+}
+
+/// Reads a file, with those that it includes, which `read` then has, too; and which of these are
+/// not there.
+pub(super) fn read(path: &Path, read: &mut Vec<PathBuf>) -> Result<(Node, Vec<Missing>), String> {
     let mut files = Files {
         folder: path.parent().unwrap_or(Path::new(".")),
         left: FILES_MAX,
         read,
+        missing: Vec::new(),
     };
-    files.read(path, false)
+    let root = files.read(path, false)?;
+    Ok((root, files.missing))
 }
 
 /// The files that settings are in.
@@ -132,6 +142,7 @@ struct Files<'a> {
     folder: &'a Path,
     left: usize,
     read: &'a mut Vec<PathBuf>,
+    missing: Vec<Missing>,
 }
 
 impl Files<'_> {
@@ -183,7 +194,19 @@ impl Files<'_> {
             .left
             .checked_sub(1)
             .ok_or_else(|| by.wrong(format_args!("more than {FILES_MAX} files are included")))?;
-        let read = self.read(&self.folder.join(name), of_variables);
+        let path = self.folder.join(name);
+        if !path.exists() {
+            // The rest counts: settings come without the folders that they were written in.
+            self.missing.push(Missing {
+                file: Arc::clone(&by.file),
+                line: u32::try_from(by.line).unwrap_or(u32::MAX),
+                name: name.to_owned(),
+            });
+            let kind = Kind::Names(BTreeMap::new());
+            let (file, line) = (Arc::clone(&by.file), by.line);
+            return Ok(Node { kind, file, line });
+        }
+        let read = self.read(&path, of_variables);
         read.map_err(|why| by.wrong(format_args!("include: {why}")))
     }
 }
