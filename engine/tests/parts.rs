@@ -273,8 +273,8 @@ fn everything() -> Vec<u8> {
     pcap::ethernet_file(frames.map(|(time, bytes)| (*time, bytes.as_slice()))).unwrap()
 }
 
-#[test]
-fn parts_together_have_the_records_of_one_run() {
+/// Everything, and the plan of a run over it; its folder.
+fn all_in_a_file() -> (Vec<u8>, Plan, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("all.pcap");
     let capture = everything();
@@ -283,6 +283,12 @@ fn parts_together_have_the_records_of_one_run() {
         inputs: vec![Input::File(path)],
         ..Plan::default()
     };
+    (capture, plan, folder)
+}
+
+#[test]
+fn parts_together_have_the_records_of_one_run() {
+    let (capture, plan, _folder) = all_in_a_file();
     let whole = at_once(&plan);
     let tables = flowpin_engine::tables(&plan);
     let named = |name: &str| {
@@ -306,14 +312,7 @@ fn parts_together_have_the_records_of_one_run() {
 /// In two slices or many, wherever they begin: amid handshakes, requests, fragments, scans.
 #[test]
 fn slices_of_time_have_the_records_of_one_run() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("all.pcap");
-    let capture = everything();
-    std::fs::write(&path, &capture).unwrap();
-    let plan = Plan {
-        inputs: vec![Input::File(path)],
-        ..Plan::default()
-    };
+    let (capture, plan, _folder) = all_in_a_file();
     let whole = at_once(&plan);
     let splits = splits(&capture, 100_000);
     let times = seconds(&plan);

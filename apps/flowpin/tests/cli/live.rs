@@ -210,6 +210,11 @@ fn filters_and_queues_divide_the_packets() {
     if with_a_cable(script, folder).is_none() {
         return;
     }
+    divided_and_whole(folder);
+}
+
+/// Runs of two filters, of four queues, and of all have each packet once; a fifth queue is refused.
+pub(super) fn divided_and_whole(folder: &Path) {
     let sent = json(folder, "truth")["totals"]["packets"].as_u64().unwrap();
     let seen = |run: usize| {
         let summary = json(folder, &format!("s{run}"));

@@ -91,17 +91,7 @@ fn filters_and_queues_divide_what_is_taken() {
     if !with_xdp(script, folder) {
         return;
     }
-    let sent = json(folder, "truth")["totals"]["packets"].as_u64().unwrap();
-    let seen = |run: usize| {
-        let summary = json(folder, &format!("s{run}"));
-        summary["traffic"]["packets"].as_u64().unwrap()
-    };
-    assert!(seen(0) > 0 && seen(1) > 0);
-    assert_eq!(seen(0) + seen(1), sent);
-    assert_eq!((2..6).map(seen).sum::<u64>(), sent);
-    assert_eq!((seen(6), seen(7)), (sent, sent));
-    assert_eq!(read(folder, "refusal"), "3\n");
-    assert!(read(folder, "refused").contains("it has 4, counted from 0"));
+    crate::live::divided_and_whole(folder);
 }
 
 /// What finds no free frame is counted once: packets read and dropped are those sent. Long frames

@@ -123,7 +123,7 @@ pub(super) fn inside(text: &[u8], at: usize) -> Inside {
 }
 
 /// All identifiers outside comments and strings, each with its first byte.
-pub(super) fn identifiers(text: &[u8]) -> Vec<(usize, &[u8])> {
+pub(crate) fn identifiers(text: &[u8]) -> Vec<(usize, &[u8])> {
     let mut found = Vec::new();
     let mut at = 0;
     while let Some(byte) = text.get(at) {

@@ -18,7 +18,7 @@ mod finders;
 mod inactive;
 mod initialisers;
 mod layout;
-mod lex;
+pub(crate) mod lex;
 mod libraries;
 mod marked;
 mod output;

@@ -12,10 +12,12 @@ pub(super) fn refuse(plan: &Plan<'_>, edits: &mut Edits) {
             let rest = text.get(at..).unwrap_or_default();
             let named: Vec<u8> = match word {
                 b"alias" | b"__alias__" | b"weakref" | b"__weakref__" | b"ifunc" | b"__ifunc__" => {
-                    let Some(open) = rest.iter().position(|byte| *byte == b'(') else {
+                    let behind = rest.get(word.len()..).unwrap_or_default();
+                    let blanks = behind.len() - behind.trim_ascii_start().len();
+                    let open = at + word.len() + blanks + 1;
+                    if text.get(open - 1) != Some(&b'(') {
                         continue;
-                    };
-                    let open = at + open + 1;
+                    }
                     let end = lex::closing(text, open).unwrap_or(open);
                     lex::strings(text, open, end)
                 }
@@ -42,7 +44,8 @@ pub(super) fn refuse(plan: &Plan<'_>, edits: &mut Edits) {
 
 /// The name that is declared right before a label: behind it there may be lengths or parameters.
 fn declared(before: &[u8]) -> &[u8] {
-    let mut before = before.trim_ascii_end();
+    let begin = before.len().saturating_sub(DECLARATION_MAX);
+    let mut before = before.get(begin..).unwrap_or_default().trim_ascii_end();
     while let Some(&last @ (b']' | b')')) = before.last() {
         let first = if last == b']' { b'[' } else { b'(' };
         let mut depth = 0_usize;
@@ -81,3 +84,6 @@ fn first_of(plan: &Plan<'_>, words: &[u8], is_any: bool) -> Option<String> {
         format!("`{name}`, which uses private state,")
     })
 }
+
+/// Longer declarations have no label.
+const DECLARATION_MAX: usize = 4096;

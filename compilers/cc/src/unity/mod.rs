@@ -16,6 +16,7 @@ mod print;
 use crate::clang::{Library, LibraryError};
 use crate::model::Model;
 use crate::program::SourceUnit;
+use crate::rewrite::lex::identifiers;
 use crate::rewrite::{OutputFile, unit_sources, unity_rules};
 use print::{PREFIX, Print, print};
 use std::collections::{HashMap, HashSet};
@@ -111,7 +112,7 @@ impl Trial<'_> {
         self.apart.push((name, why));
     }
 
-    /// Sources that have the flags that most have, and nothing that reaches into what follows.
+    /// Sources that have the flags that most have, and nothing that reaches into others.
     fn candidates(&mut self) -> Vec<usize> {
         let flags = |number: usize| &self.sources[number].flags;
         let all = 0..self.sources.len();
@@ -122,8 +123,7 @@ impl Trial<'_> {
         for number in 0..self.sources.len() {
             if self.sources[number].flags != usual {
                 self.leave(number, "it has other flags".to_owned());
-            } else if let Some(file) = self.reaches_on(number) {
-                let what = format!("{file} has a #pragma, which would reach into what follows");
+            } else if let Some(what) = self.reaches_on(number) {
                 self.leave(number, what);
             } else {
                 match print(
@@ -147,12 +147,20 @@ impl Trial<'_> {
     fn reaches_on(&self, number: usize) -> Option<String> {
         let model = self.model;
         let files = &model.units.get(number)?.files;
-        let found = files.iter().find(|file| {
-            let path = self.folder.join(model.path(**file));
-            let text = fs::read(path).unwrap_or_default();
-            String::from_utf8_lossy(&text).lines().any(has_pragma)
-        });
-        found.map(|file| model.path(*file))
+        files.iter().find_map(|file| {
+            let path = model.path(*file);
+            let text = fs::read(self.folder.join(&path)).unwrap_or_default();
+            let text_of_lines = String::from_utf8_lossy(&text);
+            if text_of_lines.lines().any(has_pragma) {
+                let what = "has a #pragma, which would reach into what follows";
+                return Some(format!("{path} {what}"));
+            }
+            // What is named in a string is not seen to be another thing beside others.
+            let words = identifiers(&text);
+            let named = words.iter().find(|(_, word)| NAMING.contains(word))?;
+            let word = String::from_utf8_lossy(named.1);
+            Some(format!("{path} names something in a string (`{word}`)"))
+        })
     }
 
     /// What two sources declare, each for itself, gets a name of its own in both.
@@ -283,6 +291,19 @@ impl Trial<'_> {
         vec![file(SOURCE, self.text(all)), file(RULES, rules)]
     }
 }
+
+/// Words behind which strings name functions or variables.
+const NAMING: [&[u8]; 9] = [
+    b"alias",
+    b"__alias__",
+    b"weakref",
+    b"__weakref__",
+    b"ifunc",
+    b"__ifunc__",
+    b"asm",
+    b"__asm",
+    b"__asm__",
+];
 
 /// Whether a line says something to the compiler that lasts; `once` and comments of ours do not.
 fn has_pragma(line: &str) -> bool {

@@ -101,6 +101,14 @@ fn what_would_change_stays_apart() {
             "#define SIZE 9\n#include \"shared.h\"\nstatic int calls;\n\
              int other(void) { return calls++ + size(); }\n",
         ),
+        // Beside `main.c`, whose function of that name is another one.
+        (
+            "names something in a string (`alias`)",
+            "",
+            "#include \"shared.h\"\nstatic int seven(void) { return 7; }\nstatic int calls;\n\
+             int said(void) __attribute__((alias(\"seven\")));\n\
+             int other(void) { return calls++ + said(); }\n",
+        ),
         (
             "has a #pragma",
             "",
