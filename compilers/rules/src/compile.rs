@@ -135,8 +135,11 @@ fn finish(builder: Builder<'_>, body: Word<'_>) -> Result<Outcome, Fault> {
         .collect();
     directions.extend(rule.flow.to_server);
     directions.dedup();
-    if rule.flow.to_server.is_some() && directions.len() > 1 {
-        let why = "a buffer of the rule is sent in the direction that \"flow\" excludes";
+    if directions.len() > 1 {
+        let why = match rule.flow.to_server {
+            Some(_) => "a buffer of the rule is sent in the direction that \"flow\" excludes",
+            None => "what the client and what the server send is compared apart: => is for both",
+        };
         return Err(Fault::new(body.at, 1, why));
     }
     protocols(&mut rule).map_err(|why| Fault::new(0, 1, why))?;

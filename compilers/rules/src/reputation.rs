@@ -9,6 +9,7 @@ use crate::Reader;
 use crate::files::{given, rules_in};
 use crate::option::Word;
 use crate::problem::Fault;
+use crate::sets::leads_out;
 use flowpin_packet::{Network, NetworkError, NetworkMap};
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -69,13 +70,21 @@ impl Reader {
     }
 
     /// Reads what lies in the folder `iprep` of a folder of rules: `categories.txt` and `*.list`.
-    pub(crate) fn read_reputation_beside(&mut self, folder: &Path) -> Result<(), String> {
-        let folder = folder.join("iprep");
+    pub(crate) fn read_reputation_beside(&mut self, rules: &Path) -> Result<(), String> {
+        let folder = rules.join("iprep");
         let categories = folder.join("categories.txt");
         if !categories.is_file() {
             return Ok(());
         }
         let lists = rules_in(&folder, "*.list")?;
+        // These come with rules of others, unasked.
+        let mut all = lists.iter().chain([&categories]);
+        if let Some(path) = all.find(|path| leads_out(rules, path)) {
+            let path = path.display();
+            return Err(format!(
+                "{path}: lists are read below the folder of the rules alone"
+            ));
+        }
         self.read_reputation(Some(&categories), &lists)
     }
 
@@ -163,6 +172,26 @@ mod tests {
     use crate::Reader;
     use flowpin_rule::Condition;
     use std::fs;
+
+    /// Lists that come with rules are none of those elsewhere, nor by a link.
+    #[cfg(unix)]
+    #[test]
+    fn planted_links_are_not_followed() {
+        let all = tempfile::tempdir().unwrap();
+        let rules = all.path().join("rules");
+        fs::create_dir_all(rules.join("iprep")).unwrap();
+        fs::write(rules.join("iprep/categories.txt"), "1,Bad,bad hosts\n").unwrap();
+        fs::write(rules.join("own.list"), "10.0.0.1,1,9\n").unwrap();
+        fs::write(all.path().join("secret"), "root:secret\n").unwrap();
+        let link = rules.join("iprep/a.list");
+        std::os::unix::fs::symlink("../own.list", &link).unwrap();
+        let mut reader = Reader::default();
+        assert_eq!(reader.read_reputation_beside(&rules), Ok(()));
+        fs::remove_file(&link).unwrap();
+        std::os::unix::fs::symlink("../../secret", &link).unwrap();
+        let why = reader.read_reputation_beside(&rules).unwrap_err();
+        assert!(why.contains("a.list: ") && !why.contains("secret"), "{why}");
+    }
 
     /// The longest prefix counts, the last line of one network; what is wrong is told by its line.
     #[test]

@@ -242,6 +242,15 @@ fn read(text: &str, kind: SetKind, has_numbers: bool) -> Result<ValueSet, String
     Ok(set)
 }
 
+/// Whether a path below a folder leads to something outside, by a link.
+pub(crate) fn leads_out(folder: &Path, path: &Path) -> bool {
+    match (path.canonicalize(), folder.canonicalize()) {
+        (Ok(real), Ok(folder)) => !real.starts_with(folder),
+        // What is not there is not read.
+        _ => false,
+    }
+}
+
 /// A file below the rules' folder: rules of others name no file elsewhere, nor by a link.
 fn below(folder: &Path, file: Word<'_>) -> Result<PathBuf, Fault> {
     let outside = || {
@@ -256,9 +265,7 @@ fn below(folder: &Path, file: Word<'_>) -> Result<PathBuf, Fault> {
         return Err(outside());
     }
     let path = folder.join(path);
-    if let (Ok(real), Ok(folder)) = (path.canonicalize(), folder.canonicalize())
-        && !real.starts_with(folder)
-    {
+    if leads_out(folder, &path) {
         return Err(outside());
     }
     // Nobody may ever write into a pipe that lies there.

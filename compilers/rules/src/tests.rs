@@ -133,6 +133,18 @@ fn a_semicolon_is_missed_behind_a_message() {
     assert_eq!(one(quoted).message, "say \"x\"");
 }
 
+/// No message has buffers of both directions: such a rule could never fit (Suricata refuses it).
+#[test]
+fn buffers_of_both_directions_are_refused() {
+    let rule = |buffers: &str| format!("alert http any any -> any any ({buffers} sid:1;)");
+    let uri = "http.uri; content:\"/x\";";
+    let status = "http.stat_code; content:\"200\";";
+    let problem = &read(&rule(&format!("{uri} {status}"))).problems[0];
+    assert!(problem.why.ends_with("=> is for both"), "{}", problem.why);
+    let both = "http.header; content:\"a\";";
+    assert!(read(&rule(&format!("{uri} {both}"))).problems.is_empty());
+}
+
 /// A class that nobody has described gives the lowest priority, and is told of.
 #[test]
 fn unknown_classes_stop_no_rule() {
