@@ -6,6 +6,8 @@ use crate::memory::Memory;
 use crate::packet::Packet;
 use crate::state::State;
 use crate::{Instruction, SocketError, driver, socket, word};
+use flowpin_cpu::prefetch;
+use flowpin_packet::Timestamp;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -196,6 +198,39 @@ impl Ring {
             self.next_block();
         } else {
             self.place = Some(place + self.next);
+        }
+    }
+
+    /// Takes the next packet, and those at hand behind it that came before `until`, as long as
+    /// `put` wants more.
+    // PERF: the state of the ring stays in registers, and what the kernel wrote on another core is
+    // asked for ahead.
+    #[inline]
+    pub fn take_until(&mut self, until: Timestamp, mut put: impl FnMut(&Packet<'_>) -> bool) {
+        let (mut wants_more, mut is_first) = (true, true);
+        while wants_more && self.head().is_some() {
+            let (Some(block), Some(mut place)) = (self.memory.block(self.block), self.place) else {
+                return;
+            };
+            while wants_more && self.left > 0 {
+                let Some((packet, next)) = Packet::at(block, place) else {
+                    self.left = 0;
+                    break;
+                };
+                if !is_first && packet.time >= until {
+                    self.place = Some(place);
+                    return;
+                }
+                is_first = false;
+                prefetch::read_at(block, place + 2 * next);
+                wants_more = put(&packet);
+                place += next;
+                self.left = if next == 0 { 0 } else { self.left - 1 };
+            }
+            self.place = Some(place);
+            if self.left == 0 {
+                self.next_block();
+            }
         }
     }
 

@@ -109,6 +109,22 @@ impl Blocks {
         ];
         let head = head.map(u32::to_le_bytes);
         let len_bytes = len.to_le_bytes();
+        // PERF: the ordinary frame, without a tag and with room, is two copies.
+        if let Some(place) = room.get_mut(..len as usize)
+            && tag.is_empty()
+            && let Some((head_place, place)) = place.split_at_mut_checked(head.as_flattened().len())
+            && let Some((frame_place, len_place)) = place.split_last_chunk_mut()
+        {
+            head_place.copy_from_slice(head.as_flattened());
+            *len_place = len_bytes;
+            if let Some(last) = frame_place.last_chunk_mut() {
+                *last = [0; 4];
+            }
+            if let Some(place) = frame_place.get_mut(..packet.bytes.len()) {
+                place.copy_from_slice(packet.bytes);
+            }
+            return len as usize;
+        }
         let padding = [0; 3];
         let padding = padding.get(..len as usize - 32 - captured_len as usize);
         let parts = [

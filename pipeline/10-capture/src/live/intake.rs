@@ -3,6 +3,7 @@
 use super::LiveOptions;
 use super::port::PortLink;
 use flowpin_config::Interface;
+use flowpin_packet::Timestamp;
 use flowpin_socket::{Grip, Instruction, Packet, Ring, RingStats, SocketError, State, XdpSocket};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -55,6 +56,25 @@ impl Intake {
         match self {
             Self::Ring(ring) => ring.take(),
             Self::Xdp(socket) => socket.take(),
+        }
+    }
+
+    /// Takes the next packet, and perhaps those behind it that came before `until`, while `put`
+    /// wants more.
+    #[inline]
+    pub(super) fn take_until(
+        &mut self,
+        until: Timestamp,
+        mut put: impl FnMut(&Packet<'_>) -> bool,
+    ) {
+        match self {
+            Self::Ring(ring) => ring.take_until(until, put),
+            Self::Xdp(socket) => {
+                if let Some(packet) = socket.head() {
+                    put(&packet);
+                }
+                socket.take();
+            }
         }
     }
 

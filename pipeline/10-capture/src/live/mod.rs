@@ -169,9 +169,9 @@ impl Live {
             self.stopping = Some((Timestamp::now(), Instant::now()));
         }
         loop {
-            let count = self.put(into);
+            let (count, first) = self.put(into);
             if count > 0 {
-                self.pace.served();
+                self.pace.served(first);
                 // Drops must show most of all while there is no pause.
                 if self.pace.statistics_are_due() {
                     self.statistics(self.last);
@@ -197,12 +197,12 @@ impl Live {
         }
     }
 
-    /// Puts what there is, as far as there is room.
-    fn put(&mut self, into: &mut [u8]) -> usize {
+    /// Puts what there is, as far as there is room. Returns how much, and when the first packet came.
+    fn put(&mut self, into: &mut [u8]) -> (usize, Option<Timestamp>) {
         let mut count = self.blocks.serve(into);
+        let mut first = None;
         while count < into.len() && !self.is_over {
-            let room = into.get_mut(count..).unwrap_or_default();
-            let Due::Now(index) =
+            let Due::Now { index, mut until } =
                 order::due(&mut self.ports, &mut self.known, Timestamp::now, self.slack)
             else {
                 break;
@@ -210,18 +210,23 @@ impl Live {
             let Some(port) = self.ports.get_mut(index) else {
                 break;
             };
-            let number = port.number;
-            if let Some(packet) = port.head() {
-                if self.stopping.is_some_and(|(end, _)| packet.time > end) {
+            if let Some((end, _)) = self.stopping {
+                if port.head_time().is_some_and(|time| time > end) {
                     port.is_done = true;
                     continue;
                 }
-                self.last = self.last.max(packet.time);
-                count += self.blocks.packet(room, number, &packet);
+                until = until.min(Timestamp(end.0 + 1));
             }
-            port.take();
+            first = first.or_else(|| port.head_time());
+            let number = port.number;
+            port.take_until(until, |packet| {
+                self.last = self.last.max(packet.time);
+                let room = into.get_mut(count..).unwrap_or_default();
+                count += self.blocks.packet(room, number, packet);
+                count < into.len()
+            });
         }
-        count
+        (count, first)
     }
 
     /// Waits for packets; or there is something else to be done.

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 /// What there is.
 pub(super) enum Due {
-    /// The packet of the port with this index.
-    Now(usize),
+    /// The packet of the port with this index, and those behind it that came before a time.
+    Now { index: usize, until: Timestamp },
     /// None yet.
     Later,
 }
@@ -26,32 +26,46 @@ pub(super) fn due(
 ) -> Due {
     if let [only] = ports {
         return match !only.is_done && only.head().is_some() {
-            true => Due::Now(0),
+            true => Due::Now {
+                index: 0,
+                until: Timestamp::MAX,
+            },
             false => Due::Later,
         };
     }
     let mut earliest: Option<(Timestamp, usize)> = None;
+    let mut second = Timestamp::MAX;
     let mut all_known = true;
     for (index, port) in ports.iter_mut().enumerate() {
         let is_over = port.is_done || port.is_gone;
         match port.head_time().filter(|_| !is_over) {
             Some(at) if earliest.is_none_or(|(time, _)| at < time) => {
+                second = earliest.map_or(second, |(time, _)| second.min(time));
                 earliest = Some((at, index));
             }
-            Some(_) => {}
+            Some(at) => second = second.min(at),
             None => all_known &= is_over,
         }
     }
     match earliest {
-        Some((time, index)) if all_known || time <= *known => Due::Now(index),
+        Some((_, index)) if all_known => Due::Now {
+            index,
+            until: second,
+        },
         Some((time, index)) => {
-            let now = now();
-            *known = Timestamp(now.0.saturating_sub(nanos(slack)));
-            // One of the future is not waited for: the clock was set back.
-            match time <= *known || time > now {
-                true => Due::Now(index),
-                false => Due::Later,
+            if time > *known {
+                let now = now();
+                *known = Timestamp(now.0.saturating_sub(nanos(slack)));
+                // One of the future is not waited for: the clock was set back.
+                if time > now {
+                    return Due::Now { index, until: time };
+                }
+                if time > *known {
+                    return Due::Later;
+                }
             }
+            let until = second.min(Timestamp(known.0.saturating_add(1)));
+            Due::Now { index, until }
         }
         None => Due::Later,
     }

@@ -5,13 +5,14 @@
 //!  every second without a packet at hand: statistics, which are bytes
 //! ```
 
+use flowpin_packet::Timestamp;
 use std::time::{Duration, Instant};
 
 /// The clock of a capture.
 #[derive(Debug)]
 pub(super) struct Pace {
     latency: Duration,
-    /// Since when bytes that were served wait to be looked at.
+    /// Since when bytes that were served wait to be looked at, in the kernel's ring or here.
     waiting: Option<Instant>,
     /// When it was told that they are all, for now; until it was told again.
     told: Option<Instant>,
@@ -65,11 +66,15 @@ impl Pace {
         is_due
     }
 
-    /// Bytes were served.
-    pub(super) fn served(&mut self) {
+    /// Bytes were served, the first of which have waited in the kernel's ring.
+    pub(super) fn served(&mut self, first: Option<Timestamp>) {
         self.told = None;
         if self.waiting.is_none() {
-            self.waiting = Some(Instant::now());
+            // The clock of packets may be set, so it is believed up to the latency only.
+            let waited = first.map_or(0, |first| Timestamp::now().0.saturating_sub(first.0));
+            let waited = Duration::from_nanos(waited).min(self.latency);
+            let now = Instant::now();
+            self.waiting = Some(now.checked_sub(waited).unwrap_or(now));
         }
     }
 
@@ -108,6 +113,7 @@ const STATISTICS_EVERY: Duration = Duration::from_secs(1);
 #[cfg(test)]
 mod tests {
     use super::{Pace, Turn};
+    use flowpin_packet::Timestamp;
     use std::time::Duration;
 
     /// Bytes are looked at when they have waited long enough, once more later, and not again.
@@ -115,7 +121,7 @@ mod tests {
     fn silence_is_told_twice() {
         let mut pace = Pace::new(Duration::ZERO);
         assert!(matches!(pace.turn(), Turn::Wait(_)));
-        pace.served();
+        pace.served(None);
         assert_eq!(pace.turn(), Turn::Tell);
         assert!(pace.is_told());
         pace.begin();
@@ -125,6 +131,16 @@ mod tests {
         pace.begin();
         assert!(matches!(pace.turn(), Turn::Wait(_)));
         assert!(!pace.is_told());
+    }
+
+    /// What has waited in the ring is told at once; a packet of the future has not waited.
+    #[test]
+    fn the_kernels_time_counts() {
+        let mut pace = Pace::new(Duration::from_secs(60));
+        pace.served(Some(Timestamp(Timestamp::now().0 - 61_000_000_000)));
+        assert_eq!(pace.turn(), Turn::Tell);
+        pace.served(Some(Timestamp(Timestamp::now().0 + 61_000_000_000)));
+        assert!(matches!(pace.turn(), Turn::Wait(_)));
     }
 
     #[test]

@@ -110,7 +110,7 @@ impl Port {
         self.intake.link()
     }
 
-    /// The next packet that passes, if there is one now; the same until [`Port::take`].
+    /// The next packet that passes, if there is one now; the same until [`Port::take_until`].
     #[inline]
     pub(super) fn head(&mut self) -> Option<Packet<'_>> {
         if (self.filter.own.is_some() || self.before.is_some()) && !self.has_passed {
@@ -129,12 +129,23 @@ impl Port {
         self.time
     }
 
-    /// Takes the packet that [`Port::head`] has shown.
+    /// Takes the packet that [`Port::head`] has shown, and perhaps those behind it that came
+    /// before `until`, while `put` wants more.
     #[inline]
-    pub(super) fn take(&mut self) {
-        self.time = None;
-        self.has_passed = false;
-        self.intake.take();
+    pub(super) fn take_until(
+        &mut self,
+        until: Timestamp,
+        mut put: impl FnMut(&Packet<'_>) -> bool,
+    ) {
+        if self.filter.own.is_none() && self.before.is_none() {
+            self.intake.take_until(until, put);
+        } else {
+            if let Some(packet) = self.head() {
+                put(&packet);
+            }
+            self.intake.take();
+        }
+        (self.time, self.has_passed) = (None, false);
     }
 
     /// Takes packets that the filter refuses.
