@@ -10,6 +10,7 @@ sys.path[:0] = [str(Path(__file__).resolve().parents[1])]
 import measure  # noqa: E402
 
 READ = re.compile(r"flowpin: (\d+) packets read, (\d+) lost; reader ([\d.]+) s")
+LINES_MIN = 100
 TAKEN = re.compile(r"(\d+) taken in ([\d.]+) s")
 
 
@@ -58,6 +59,9 @@ def in_turn(args, capture, runs):
         for run in runs:
             found = run.once(args, capture, expected)
             expected = expected if expected is not None else found
+            # A line for each connection; without, there was nothing to work on.
+            if len(expected) < LINES_MIN:
+                raise SystemExit(f"{run.name}: {len(expected)} lines: it has not seen the traffic")
             run.ratio.append(run.wall[-1] / runs[0].wall[-1])
             run.cpu_ratio.append(run.cpu[-1] / runs[0].cpu[-1])
             print(f"round {turn + 1}, {run.name}: {run.wall[-1]:.3f} s, {run.cpu[-1]:.3f} s of "
