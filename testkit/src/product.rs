@@ -47,12 +47,21 @@ pub fn command() -> io::Result<&'static Path> {
 }
 
 /// What is built for tests: the command, the module of the Python package and the C library, always
-/// together. Each alone would have features of its own, and all below it would be built once more.
-/// The last two are tested on Linux.
+/// together, and with the test kit. Each alone would have features of its own, and all below it would
+/// be built once more. The Python package and the library are tested on Linux.
 pub const BUILT: &[&str] = if cfg!(target_os = "linux") {
-    &["-p", "flowpin", "-p", "flowpin-python", "-p", "flowpin-c"]
+    &[
+        "-p",
+        "flowpin",
+        "-p",
+        "flowpin-testkit",
+        "-p",
+        "flowpin-python",
+        "-p",
+        "flowpin-c",
+    ]
 } else {
-    &["-p", "flowpin"]
+    &["-p", "flowpin", "-p", "flowpin-testkit"]
 };
 
 fn build() -> io::Result<PathBuf> {
