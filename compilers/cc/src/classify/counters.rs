@@ -6,8 +6,8 @@ use super::order::{Order, has_packets};
 use super::{Decision, Verdict};
 use crate::clang::Element;
 use crate::model::{
-    Access, FunctionId, GlobalId, Model, Place, Reference, Scope, Sink, Statement, StatementKind,
-    Texts,
+    Access, FunctionId, Global, GlobalId, Model, Place, Reference, Scope, Sink, Statement,
+    StatementKind, Texts,
 };
 use std::collections::{BTreeMap, HashSet};
 
@@ -286,15 +286,7 @@ impl<'a> Look<'a> {
             }
             Element::Other => {}
         }
-        let starts_at_0 = global.initialiser.is_none_or(|(start, end)| {
-            let mut text = texts.between(start.file, start.offset, end).to_vec();
-            text.retain(|byte| !byte.is_ascii_whitespace());
-            let nothing: &[&[u8]] = match global.ty.leaves.is_empty() {
-                true => &[b"0"],
-                false => &[b"{0}", b"{}"],
-            };
-            nothing.contains(&text.as_slice())
-        });
+        let starts_at_0 = begins_at_0(texts, global);
         if !starts_at_0 {
             return Some("it does not begin at 0".to_owned());
         }
@@ -447,6 +439,25 @@ impl<'a> Look<'a> {
     }
 }
 
+/// Whether a variable, or each number of an array or a record, begins at 0: it has no initialiser, or
+/// one that holds zeros alone.
+pub(crate) fn begins_at_0(texts: &Texts, global: &Global) -> bool {
+    global.initialiser.is_none_or(|(start, end)| {
+        let text = texts.between(start.file, start.offset, end);
+        holds_zeros_alone(&String::from_utf8_lossy(text))
+    })
+}
+
+fn holds_zeros_alone(initialiser: &str) -> bool {
+    let is_between = |c: char| c.is_ascii_whitespace() || "{},()".contains(c);
+    let mut words = initialiser.split(is_between).filter(|it| !it.is_empty());
+    words.all(|word| {
+        let digits = word.trim_end_matches(['u', 'U', 'l', 'L']);
+        let digits = digits.strip_prefix("0x").unwrap_or(digits);
+        !digits.is_empty() && digits.bytes().all(|byte| byte == b'0')
+    })
+}
+
 fn reads(access: Access) -> bool {
     matches!(access, Access::Read | Access::Unevaluated)
 }
@@ -454,4 +465,28 @@ fn reads(access: Access) -> bool {
 fn holds(statement: &Statement, place: Place) -> bool {
     let range = statement.start.offset..statement.end;
     statement.start.file == place.file && range.contains(&place.offset)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::holds_zeros_alone;
+
+    /// A sum of all cores counts each core's start: only zeros add nothing.
+    #[test]
+    fn zeros_are_told_from_other_starts() {
+        for zeros in ["0", "0UL", "{0}", "{}", "{ 0, {0, 0x00} }", "(0)"] {
+            assert!(holds_zeros_alone(zeros), "{zeros}");
+        }
+        for other in [
+            "1",
+            "{0, 2}",
+            "ZERO",
+            "{ .a = 0 }",
+            "0x",
+            "{-0}",
+            "0 /* or 1 */",
+        ] {
+            assert!(!holds_zeros_alone(other), "{other}");
+        }
+    }
 }

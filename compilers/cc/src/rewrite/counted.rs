@@ -4,9 +4,10 @@
 use super::Refusal;
 use super::pragma::Pragmas;
 use crate::classify::{
-    Counter, Decision, Fate, Numbering, counters, gathered, has_packets, numbering, said_locals,
+    Counter, Decision, Fate, Numbering, counters, gathered, has_packets, numbering, said_behind,
+    said_locals,
 };
-use crate::model::{Model, Texts};
+use crate::model::{Model, Place, Texts};
 
 /// Reduces event counters, refuses numbers of packets that are said, and returns a line for each
 /// number that each core has for itself.
@@ -22,6 +23,7 @@ pub(super) fn apply(
         warnings.push(NO_PACKETS.to_owned());
     }
     warnings.extend(locals(model));
+    warnings.extend(behind(model, pragmas));
     let counters = counters(model, texts, decisions);
     warnings.extend(left(model, decisions, pragmas, &counters));
     for one in numbering(model, texts, decisions) {
@@ -70,6 +72,25 @@ fn locals(model: &Model) -> impl Iterator<Item = String> {
             model.at(place)
         )
     })
+}
+
+/// Objects that packets reach by an address, and that are said after them.
+fn behind(model: &Model, pragmas: &Pragmas) -> Vec<String> {
+    let all = said_behind(model).into_iter();
+    let known = said_locals(model);
+    let all = all.filter(|(global, place)| {
+        let is_same = |it: &Place| (it.file, it.line) == (place.file, place.line);
+        !global.is_some_and(|id| pragmas.says_of(id)) && !known.iter().any(is_same)
+    });
+    let lines = all.map(|(_, place)| {
+        format!(
+            "{}: what is said here when packets have ended is of an object that packets change \
+             behind a pointer: each core says its own; numbers that are to be sums belong in \
+             variables at file scope",
+            model.at(place)
+        )
+    });
+    lines.collect()
 }
 
 /// What packets have left in tables and lists, and is said after them. Numbers are told apart.
@@ -158,6 +179,7 @@ pub(crate) fn reported(model: &Model, texts: &Texts, decisions: &mut [Decision])
         lines.push(NO_PACKETS.to_owned());
     }
     lines.extend(locals(model));
+    lines.extend(behind(model, &pragmas));
     let counters = counters(model, texts, decisions);
     lines.extend(left(model, decisions, &pragmas, &counters));
     for one in numbering(model, texts, decisions) {
