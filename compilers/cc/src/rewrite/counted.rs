@@ -120,7 +120,7 @@ fn left(
 }
 
 /// Why a variable is a sum.
-fn summed(model: &Model, statements: &[crate::model::Place]) -> String {
+fn summed(model: &Model, statements: &[Place]) -> String {
     let places: Vec<String> = statements.iter().map(|place| model.at(*place)).collect();
     format!(
         "an event counter: only added to while packets come, and read after them alone; {} is run \
