@@ -13,9 +13,9 @@
 
 FILE *flowpin_stdin(void);
 
+static pthread_mutex_t keeping = PTHREAD_MUTEX_INITIALIZER;
 static int kept = -1;
 
-/* Only one core runs before packets come. */
 static void keep_input(void) {
   char buffer[65536];
   size_t count;
@@ -31,7 +31,9 @@ static void keep_input(void) {
 
 static ssize_t take(void *cookie, char *bytes, size_t length) {
   struct flowpin_worker *worker = cookie;
+  pthread_mutex_lock(&keeping);
   if (kept < 0) keep_input();
+  pthread_mutex_unlock(&keeping);
   ssize_t count = pread(kept, bytes, length, worker->in_at);
   if (count > 0) worker->in_at += count;
   return count;

@@ -107,8 +107,8 @@ fn is_qualified(given: CXType) -> bool {
     is_const || unsafe { clang_isVolatileQualifiedType(given) } != 0
 }
 
-/// How a record continues to the first pointer in it; none if it holds no pointer to an object. What
-/// is nested deeper than this is taken to hold one.
+/// How a record continues to the first pointer in it; none if it holds no pointer to an object.
+/// What is nested deeper than this is taken to hold one.
 pub(super) fn first_pointer(given: CXType, depth: u32) -> Option<String> {
     pointer_in(given, depth, &mut HashSet::new())
 }

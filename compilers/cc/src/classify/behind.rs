@@ -111,8 +111,8 @@ impl<'a> Look<'a> {
         is_given || self.order.is_after(self.model, function, place)
     }
 
-    /// Variables of functions that bring packets, whose addresses go to where packets may find them;
-    /// then parameters that get them.
+    /// Variables of functions that bring packets, whose addresses go to where packets may find
+    /// them; then parameters that get them.
     fn reach(&mut self) {
         for one in &self.model.locals {
             let is_after = self.order.is_after(self.model, one.function, one.place);

@@ -30,6 +30,8 @@ pub(crate) enum Fate {
     Said(Place),
     /// It is used while packets come.
     Used(Place),
+    /// A packet uses what an earlier one left in it.
+    Carried(Place),
     /// It is read, or another variable is said, once packets have ended, where it cannot be shown
     /// that a sum is meant.
     Apart(Place, String),
@@ -193,8 +195,9 @@ impl<'a> Look<'a> {
         // What is set to a value while packets come belongs to what is worked on.
         let is_set = |one: &&Reference| matches!(one.access, Access::Write | Access::Address);
         if !is_updated || running.iter().any(is_set) {
-            let taken_back = self.taken_back(&running);
-            return taken_back.or_else(|| self.left_over(&uses)).map(Err);
+            let fate = self.taken_back(&running);
+            let fate = fate.or_else(|| self.left_over(&uses));
+            return fate.or_else(|| self.carried(id, &running)).map(Err);
         }
         let mut used = running.iter().filter(|one| !one.is_counted);
         if let Some(first) = used.clone().next() {
@@ -230,6 +233,42 @@ impl<'a> Look<'a> {
             .find(|one| self.is_said(one) && !self.is_set_first(one, running))?;
         (is_only_set && is_counted && running.iter().any(|one| one.is_counted))
             .then_some(Fate::Used(said.site.expanded))
+    }
+
+    /// What a packet finds as an earlier one left it, in a variable that is no table: the time of the
+    /// last packet, a number that is set back after a while.
+    fn carried(&self, id: GlobalId, running: &[&Reference]) -> Option<Fate> {
+        let global = self.model.global(id);
+        if global.ty.is_array || global.holds_pointer.is_some() {
+            return None;
+        }
+        let is_updated = running.iter().any(|one| one.access == Access::Update);
+        let said = running
+            .iter()
+            .find(|one| is_updated && self.is_said(one) && !self.is_set_first(one, running));
+        let read = || running.iter().find(|one| self.is_set_later(one, running));
+        let place = said.or_else(read)?.site.expanded;
+        Some(Fate::Carried(place))
+    }
+
+    /// Whether a function sets what it reads, but only after that.
+    fn is_set_later(&self, read: &Reference, running: &[&Reference]) -> bool {
+        let at = read.site.expanded;
+        let is_before = |one: Place| one.file == at.file && one.offset < at.offset;
+        let sets = || {
+            let here = running.iter().filter(|one| one.inside == read.inside);
+            here.filter(|one| one.access == Access::Write)
+        };
+        // `which = !which` keeps no more than a turn.
+        let is_own = |one: Place| {
+            let mut around = self.model.statements.iter().filter(|it| {
+                Some(it.function) == read.inside && it.kind == StatementKind::Expression
+            });
+            around.any(|it| holds(it, at) && holds(it, one))
+        };
+        read.access == Access::Read
+            && !sets().any(|one| is_before(one.site.expanded))
+            && sets().any(|one| !is_own(one.site.expanded))
     }
 
     /// Whether a function may set what it says before it says it: what others counted is gone then.

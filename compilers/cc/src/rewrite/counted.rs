@@ -162,6 +162,11 @@ fn warning(model: &Model, id: usize, fate: &Fate) -> Option<String> {
              packets; `#pragma flowpin private {short}` says that this is meant",
             model.at(*place)
         ),
+        Fate::Carried(place) => format!(
+            "{}: `{name}` is used here as an earlier packet left it: each core sees its own packets \
+             alone; `#pragma flowpin private {short}` says that this is meant",
+            model.at(*place)
+        ),
         Fate::Apart(place, why) => format!(
             "{}: `{name}` changes while packets come, and is read here when they have ended: each \
              core has its own, and not the sum ({why}); see `reduce`, `once` and `private`",

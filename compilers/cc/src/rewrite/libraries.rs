@@ -3,7 +3,7 @@
 use super::edits::{Edits, Slot};
 use super::lex;
 use super::{Alloc, Plan, Refusal};
-use crate::classify::{Hidden, Order, hidden, running};
+use crate::classify::{Hidden, Order, has_packets, hidden, running};
 use crate::model::{FunctionId, Place, Site};
 
 /// Renames what the run-time replaces, and refuses what cannot be.
@@ -106,29 +106,36 @@ fn input(plan: &Plan<'_>, edits: &mut Edits, is_running: &dyn Fn(Option<Function
         return;
     }
     let order = Order::of(model);
-    let is_read = |place: Place| {
+    let taker = |place: Place| {
         let around = model.calls.iter().filter(|call| {
             let at = call.name.expanded;
             at.file == place.file && (at.offset..call.end).contains(&place.offset)
         });
         let innermost = around.min_by_key(|call| call.end - call.name.expanded.offset);
-        let name = innermost.map(|call| model.function(call.callee).name.as_str());
-        !name.is_some_and(|name| READ_NOTHING.contains(&name))
+        innermost.map_or("", |call| model.function(call.callee).name.as_str())
     };
     for one in &model.library_variables {
         let place = one.site.expanded;
         let is_apart = one.inside.is_some_and(|inside| {
             order.is_before(model, inside, place) || order.is_after(model, inside, place)
         });
-        if one.name == "stdin" && is_read(place) && is_running(one.inside) && !is_apart {
-            let what = "standard input is used while packets come, and is one for all cores: read \
+        let is_read = one.name == "stdin" && READS.contains(&taker(place));
+        let is_read = is_read && has_packets(model);
+        if is_read && is_running(one.inside) && !is_apart {
+            let what = "standard input is read while packets come, and is one for all cores: read \
                         it before they come";
             let refusal = Refusal::new(model.at(place), what);
             edits.refused.push(refusal);
         }
     }
-    stream(plan, edits, "stdin", "flowpin_stdin()", &is_read);
+    let is_meant = |place: Place| !READ_NOTHING.contains(&taker(place));
+    stream(plan, edits, "stdin", "flowpin_stdin()", &is_meant);
 }
+
+/// What reads a stream.
+const READS: &[&str] = &[
+    "fgets", "fgetc", "getc", "fread", "getline", "getdelim", "fscanf", "vfscanf",
+];
 
 /// What closes or changes a stream, and reads nothing of it.
 const READ_NOTHING: &[&str] = &[

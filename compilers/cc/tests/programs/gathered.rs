@@ -137,3 +137,20 @@ fn what_packets_change_behind_pointers_is_told() {
         assert!(warning.starts_with(wanted), "{warning}");
     }
 }
+
+/// A number of a loop's own that is set back now and then still counts all packets: each core counts
+/// its own. What is set for each packet does not.
+#[test]
+fn numbers_that_are_set_back_are_told() {
+    if let Some(why) = has_libclang() {
+        return skipped(why);
+    }
+    let output = transformed_file(&folder().join("intervals.c"), Backend::Context);
+    let about = |name: &str| {
+        let name = format!("`{name}` of its function");
+        let named = output.warnings.iter().filter(|one| one.contains(&name));
+        named.count()
+    };
+    assert_eq!(about("bytes"), 1, "{:?}", output.warnings);
+    assert_eq!(about("longest"), 0, "{:?}", output.warnings);
+}
