@@ -1,7 +1,8 @@
 /* Files that are opened to be written while packets come, under a name that no output has.
  *
  * Such a file belongs to one connection, so to one core, and is opened as it is. If two cores open
- * one name, each would erase, or write over, what the other has written: the run ends with the name.
+ * one name, each would erase, or write over, what the other has written: that ends the
+ * run with the name.
  * What is only added to may be every core's, line by line. */
 #define _GNU_SOURCE
 #include "flowpin_core.h"

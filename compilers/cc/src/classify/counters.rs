@@ -235,8 +235,8 @@ impl<'a> Look<'a> {
             .then_some(Fate::Used(said.site.expanded))
     }
 
-    /// What a packet finds as an earlier one left it, in a variable that is no table: the time of the
-    /// last packet, a number that is set back after a while.
+    /// What a packet finds as an earlier one left it, in a variable that is no table: the time of
+    /// the last packet, a number that is set back after a while.
     fn carried(&self, id: GlobalId, running: &[&Reference]) -> Option<Fate> {
         let global = self.model.global(id);
         if global.ty.is_array || global.holds_pointer.is_some() {
@@ -478,8 +478,8 @@ impl<'a> Look<'a> {
     }
 }
 
-/// Whether a variable, or each number of an array or a record, begins at 0: it has no initialiser, or
-/// one that holds zeros alone.
+/// Whether a variable, or each number of an array or a record, begins at 0: it has no initialiser,
+/// or one that holds zeros alone.
 pub(crate) fn begins_at_0(texts: &Texts, global: &Global) -> bool {
     global.initialiser.is_none_or(|(start, end)| {
         let text = texts.between(start.file, start.offset, end);

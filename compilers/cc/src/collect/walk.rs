@@ -58,7 +58,7 @@ impl Collector {
         }
     }
 
-    /// `(struct T){0}` in an initialiser at file scope, if its address goes anywhere that may write.
+    /// `(struct T){0}` in an initialiser at file scope, if its address goes to what may write.
     fn nameless(&mut self, cursor: Cursor<'_>, walk: &Walk<'_>) {
         let (None, Some(holder)) = (walk.function, walk.initialises) else {
             return;

@@ -163,8 +163,8 @@ fn warning(model: &Model, id: usize, fate: &Fate) -> Option<String> {
             model.at(*place)
         ),
         Fate::Carried(place) => format!(
-            "{}: `{name}` is used here as an earlier packet left it: each core sees its own packets \
-             alone; `#pragma flowpin private {short}` says that this is meant",
+            "{}: `{name}` is used here as an earlier packet left it: each core sees its own \
+             packets alone; `#pragma flowpin private {short}` says that this is meant",
             model.at(*place)
         ),
         Fate::Apart(place, why) => format!(

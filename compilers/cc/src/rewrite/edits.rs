@@ -147,7 +147,7 @@ impl Edits {
         let text = texts.of(file);
         let end = text.len() + 1;
         let out = self.between(text, file, 0, end);
-        // A mark of the encoding is one where the file begins alone: something stands before it now.
+        // A mark of the encoding is one where the file begins alone: now something is before it.
         match out.windows(MARK.len()).position(|it| it == MARK) {
             Some(at) if at > 0 && text.starts_with(MARK) => {
                 let (before, rest) = out.split_at(at);

@@ -152,8 +152,8 @@ impl Use<'_> {
             return pasted.refusal.clone();
         }
         if self.is_shown {
-            let what = "a macro makes a text of an argument (`#`) that uses what each core has, and \
-                        is too complicated to be written out: write what it stands for";
+            let what = "a macro makes a text of an argument (`#`) that uses what each core has, \
+                        and is too complicated to be written out: write what it stands for";
             return Refusal::new(self.plan.model.at(self.place), what);
         }
         let mut texts: Vec<&str> = self.requests.iter().map(|one| one.text.trim()).collect();
@@ -358,8 +358,8 @@ impl Body<'_> {
         Some(start)
     }
 
-    /// The text that `#` makes of an argument. One that a macro has passed on is expanded before that:
-    /// no names of macros may be in it.
+    /// The text that `#` makes of an argument. One that a macro has passed on is expanded before
+    /// that: no names of macros may be in it.
     fn as_shown(&self, raw: &str) -> Option<String> {
         let macros = &self.use_.plan.model.macros;
         let is_macro = |name: &[u8]| macros.iter().any(|one| one.name.as_bytes() == name);

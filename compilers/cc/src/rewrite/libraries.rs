@@ -148,8 +148,8 @@ const POOLED: &[&str] = &["malloc", "calloc", "realloc", "free", "strdup"];
 /// Library functions that free or extend what they are given.
 const REALLOCATES: &[&str] = &["getline", "getdelim", "reallocarray", "posix_memalign"];
 
-/// Functions of libraries that open a file by themselves, and write it if their second argument says
-/// so: it is a text that begins with `r` where they read.
+/// Functions of libraries that open a file by themselves, and write it if their second argument
+/// says so: it is a text that begins with `r` where they read.
 const OPENERS: &[&str] = &["gzopen", "gzopen64", "gzdopen", "BZ2_bzopen", "BZ2_bzdopen"];
 
 fn writes_by_itself(plan: &Plan<'_>, name: &str, place: Place) -> bool {

@@ -1,5 +1,5 @@
-//! Whether a macro shows the text of its argument (`#x`): then an edit of the argument would be shown,
-//! too, and the use is written out instead, with the text as it was.
+//! Whether a macro shows the text of its argument (`#x`): then an edit of the argument would be
+//! shown, too, and the use is written out instead, with the text as it was.
 
 use super::Plan;
 use super::expand::{DEPTH_MAX, Request, parameters, split, word};
@@ -24,8 +24,8 @@ pub(super) fn is_shown(plan: &Plan<'_>, request: &Request) -> bool {
     number.is_some_and(|number| shows(plan, definition, number, 0))
 }
 
-/// Whether an edit in a macro's body is in an argument of another macro there, which makes a text of
-/// it (`#define LIST X(a) X(b)`).
+/// Whether an edit in a macro's body is in an argument of another macro there, which makes a text
+/// of it (`#define LIST X(a) X(b)`).
 pub(super) fn is_shown_inside(plan: &Plan<'_>, holder: &Macro, request: &Request) -> bool {
     let text = plan.texts.of(holder.place.file);
     let mut at = holder.place.offset + holder.name.len();

@@ -138,8 +138,8 @@ fn what_packets_change_behind_pointers_is_told() {
     }
 }
 
-/// A number of a loop's own that is set back now and then still counts all packets: each core counts
-/// its own. What is set for each packet does not.
+/// A number of a loop's own that is set back now and then still counts all packets: each core
+/// counts its own. What is set for each packet does not.
 #[test]
 fn numbers_that_are_set_back_are_told() {
     if let Some(why) = has_libclang() {
