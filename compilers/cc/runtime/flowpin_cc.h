@@ -35,6 +35,8 @@ struct passwd;
 struct group;
 struct ether_addr;
 
+struct iovec;
+struct _IO_FILE *flowpin_stdin(void);
 struct _IO_FILE *flowpin_stdout(void);
 struct _IO_FILE *flowpin_stderr(void);
 void flowpin_perror(const char *what);
@@ -53,6 +55,15 @@ int flowpin_printf(const char *format, ...) __attribute__((format(printf, 1, 2))
 int flowpin_vprintf(const char *format, __builtin_va_list list);
 int flowpin_puts(const char *text);
 int flowpin_putchar(int c);
+int flowpin_putchar_unlocked(int c);
+int flowpin_getchar(void);
+int flowpin_scanf(const char *format, ...) __attribute__((format(scanf, 1, 2)));
+int flowpin_vscanf(const char *format, __builtin_va_list list);
+long flowpin_write(int number, const void *bytes, unsigned long count);
+long flowpin_writev(int number, const struct iovec *pieces, int count);
+int flowpin_dprintf(int number, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int flowpin_vdprintf(int number, const char *format, __builtin_va_list list);
+struct _IO_FILE *flowpin_popen(const char *command, const char *mode);
 char *flowpin_strtok(char *string, const char *delimiters);
 struct tm *flowpin_localtime(const long *when);
 struct tm *flowpin_gmtime(const long *when);

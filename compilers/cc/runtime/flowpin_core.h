@@ -48,6 +48,8 @@ struct flowpin_worker {
   int owes_end;         /* the stages after it do not know yet that its packets have ended */
   int discards;         /* what comes until the end is not run */
   struct flowpin_part *parts;
+  FILE *in;
+  off_t in_at; /* how much of standard input it has read */
   FILE *out;
   FILE *err;
   char *said; /* on standard error, about the packet that it works on */
@@ -99,6 +101,12 @@ void flowpin_show_output(struct flowpin_worker *worker);
 FILE *flowpin_stdout(void);
 void flowpin_show_said(struct flowpin_worker *worker);
 FILE *flowpin_fopen(const char *path, const char *mode);
+/* A file is opened while packets come: it may be one core's alone; see flowpin_opened.c. */
+void flowpin_watch(const char *path, int flags);
+/* Whether a path names standard output (1) or standard error (2), and what stands for them. */
+int flowpin_standard(const char *path);
+int flowpin_standard_copy(int number);
+FILE *flowpin_standard_stream(int number, const char *mode);
 /* The path that is opened, which a core's own file has its number behind; null with errno. */
 const char *flowpin_own_path(const char *path, char *room, size_t size);
 int flowpin_fclose(FILE *file);

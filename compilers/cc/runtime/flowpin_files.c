@@ -95,7 +95,12 @@ int flowpin_open(const char *path, int flags, ...) {
   char room[PATH_MAX];
   const char *own = flowpin_own_path(path, room, sizeof room);
   if (!own) return -1;
-  if (own != path || !is_output(worker, path, flags)) return open(own, flags, permissions);
+  int standard = worker ? flowpin_standard(own) : 0;
+  if (standard) return flowpin_standard_copy(standard);
+  if (own != path || !is_output(worker, path, flags)) {
+    flowpin_watch(own, flags);
+    return open(own, flags, permissions);
+  }
   return open_output(worker, path, flags, permissions);
 }
 
@@ -126,7 +131,15 @@ FILE *flowpin_fopen(const char *path, const char *mode) {
   char room[PATH_MAX];
   const char *own = flowpin_own_path(path, room, sizeof room);
   if (!own) return 0;
-  if (own != path || !is_output(worker, path, flags)) return fopen(own, mode);
+  int standard = worker && is_written(flags) ? flowpin_standard(own) : 0;
+  if (standard) return flowpin_standard_stream(standard, mode);
+  if (own != path || !is_output(worker, path, flags)) {
+    flowpin_watch(own, flags);
+    FILE *file = fopen(own, mode);
+    /* What all cores add to gets whole lines. */
+    if (file && worker && (flags & O_APPEND)) setvbuf(file, 0, _IOLBF, BUFSIZ);
+    return file;
+  }
   if (!is_written(flags)) {
     int number = open_to_read(flowpin_find_part(worker, path), flags);
     return number < 0 ? 0 : fdopen(number, mode);
@@ -139,8 +152,9 @@ FILE *flowpin_fopen(const char *path, const char *mode) {
 
 /* A descriptor of a part becomes a stream: what it holds back is part of the output, too. */
 FILE *flowpin_fdopen(int number, const char *mode) {
-  FILE *file = fdopen(number, mode);
   struct flowpin_worker *worker = flowpin_worker;
+  if (worker && number == 1) return flowpin_standard_stream(1, mode);
+  FILE *file = fdopen(number, mode);
   for (struct flowpin_part *part = worker ? worker->parts : 0; part; part = part->next)
     if (file && part->handed == number) part->file = file;
   return file;
@@ -151,7 +165,10 @@ FILE *flowpin_fdopen(int number, const char *mode) {
 FILE *flowpin_freopen(const char *path, const char *mode, FILE *file) {
   struct flowpin_worker *worker = flowpin_worker;
   if (worker && file == stderr && worker->number > 0) return file;
-  if (!worker || !path || !worker->out || file != worker->out) return freopen(path, mode, file);
+  if (!worker || !path || !worker->out || file != worker->out) {
+    if (worker && path) flowpin_watch(path, flags_of(mode));
+    return freopen(path, mode, file);
+  }
   fflush(worker->out);
   FILE *other = is_device(path) ? fopen(path, mode) : flowpin_fopen(path, mode);
   if (other) worker->out = other;

@@ -35,11 +35,12 @@ pub(crate) mod kind {
         CXCursor_BinaryOperator as BINARY, CXCursor_BreakStmt as BREAK,
         CXCursor_CStyleCastExpr as CAST, CXCursor_CallExpr as CALL, CXCursor_CaseStmt as CASE,
         CXCursor_CharacterLiteral as CHARACTER, CXCursor_CompoundAssignOperator as COMPOUND_ASSIGN,
-        CXCursor_CompoundStmt as BLOCK, CXCursor_ConditionalOperator as CHOICE,
-        CXCursor_ContinueStmt as CONTINUE, CXCursor_DeclRefExpr as DECL_REF,
-        CXCursor_DeclStmt as DECLARATION, CXCursor_DefaultStmt as DEFAULT, CXCursor_DoStmt as DO,
-        CXCursor_EnumDecl as ENUM, CXCursor_FieldDecl as FIELD,
-        CXCursor_FloatingLiteral as FLOATING, CXCursor_ForStmt as FOR,
+        CXCursor_CompoundLiteralExpr as LITERAL, CXCursor_CompoundStmt as BLOCK,
+        CXCursor_ConditionalOperator as CHOICE, CXCursor_ContinueStmt as CONTINUE,
+        CXCursor_DeclRefExpr as DECL_REF, CXCursor_DeclStmt as DECLARATION,
+        CXCursor_DefaultStmt as DEFAULT, CXCursor_DoStmt as DO,
+        CXCursor_EnumConstantDecl as ENUM_CONSTANT, CXCursor_EnumDecl as ENUM,
+        CXCursor_FieldDecl as FIELD, CXCursor_FloatingLiteral as FLOATING, CXCursor_ForStmt as FOR,
         CXCursor_FunctionDecl as FUNCTION, CXCursor_GotoStmt as GOTO, CXCursor_IfStmt as IF,
         CXCursor_IndirectGotoStmt as COMPUTED_GOTO, CXCursor_InitListExpr as INIT_LIST,
         CXCursor_IntegerLiteral as INTEGER, CXCursor_LabelStmt as LABEL,
@@ -360,7 +361,7 @@ impl<'u> Cursor<'u> {
 }
 
 /// Records in records, until which pointers are looked for.
-const HELD_DEPTH_MAX: u32 = 16;
+const HELD_DEPTH_MAX: u32 = 64;
 
 pub(super) fn is_array(canonical: CXType) -> bool {
     matches!(

@@ -8,6 +8,7 @@ use clang_sys::{
     clang_getPointeeType, clang_getTypeDeclaration, clang_getTypeSpelling,
     clang_isConstQualifiedType, clang_isVolatileQualifiedType,
 };
+use std::collections::HashSet;
 
 /// A number in a record, or an array of numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,18 +26,18 @@ const LEAVES_MAX: usize = 256;
 /// All numbers of a record; none if there is anything else in it, or in a record inside it.
 pub(super) fn leaves(record: CXType) -> Vec<Leaf> {
     let mut found = Vec::new();
-    let is_plain = record.kind == CXType_Record && walk(record, "", &mut found);
-    if is_plain && found.len() <= LEAVES_MAX {
-        found
-    } else {
-        Vec::new()
-    }
+    let mut budget = RECORDS_MAX;
+    let is_plain = record.kind == CXType_Record && walk(record, "", &mut found, &mut budget);
+    if is_plain { found } else { Vec::new() }
 }
 
-fn walk(given: CXType, path: &str, found: &mut Vec<Leaf>) -> bool {
+/// Nor is one with more records in it, which may be empty.
+const RECORDS_MAX: usize = 1024;
+
+fn walk(given: CXType, path: &str, found: &mut Vec<Leaf>, budget: &mut usize) -> bool {
     let canonical = canonical(given);
     if canonical.kind == CXType_Record {
-        return !is_qualified(canonical) && walk_record(canonical, path, found);
+        return !is_qualified(canonical) && walk_record(canonical, path, found, budget);
     }
     let mut element = canonical;
     let mut is_plain = !is_qualified(canonical);
@@ -51,10 +52,16 @@ fn walk(given: CXType, path: &str, found: &mut Vec<Leaf>) -> bool {
         element: owned(unsafe { clang_getTypeSpelling(element) }),
         is_array: is_array(canonical),
     });
-    is_plain && matches!(element.kind, CXType_Char_U..=CXType_Int128)
+    let is_number = matches!(element.kind, CXType_Char_U..=CXType_Int128);
+    is_plain && is_number && found.len() <= LEAVES_MAX
 }
 
-fn walk_record(record: CXType, path: &str, found: &mut Vec<Leaf>) -> bool {
+fn walk_record(record: CXType, path: &str, found: &mut Vec<Leaf>, budget: &mut usize) -> bool {
+    // Records that hold each two of another kind, and these again, are many.
+    let Some(left) = budget.checked_sub(1) else {
+        return false;
+    };
+    *budget = left;
     // SAFETY: a type of a live unit; the function only reads.
     let declaration = Cursor::of(unsafe { clang_getTypeDeclaration(record) });
     if declaration.kind() != kind::STRUCT {
@@ -68,7 +75,7 @@ fn walk_record(record: CXType, path: &str, found: &mut Vec<Leaf>) -> bool {
                 let ty = child.raw_type();
                 named += usize::from(innermost(ty).kind == CXType_Record);
                 let name = child.name();
-                if name.is_empty() || !walk(ty, &format!("{path}.{name}"), found) {
+                if name.is_empty() || !walk(ty, &format!("{path}.{name}"), found, budget) {
                     return false;
                 }
             }
@@ -101,8 +108,13 @@ fn is_qualified(given: CXType) -> bool {
 }
 
 /// How a record continues to the first pointer in it; none if it holds no pointer to an object.
-/// Deeper than this is not looked.
+/// What is nested deeper than this is taken to hold one.
 pub(super) fn first_pointer(given: CXType, depth: u32) -> Option<String> {
+    pointer_in(given, depth, &mut HashSet::new())
+}
+
+/// `without` are the records that are known to hold none: each is looked into once.
+fn pointer_in(given: CXType, depth: u32, without: &mut HashSet<String>) -> Option<String> {
     let inner = innermost(given);
     if inner.kind == CXType_Pointer {
         // SAFETY: a type of a live unit; the function only reads.
@@ -111,11 +123,18 @@ pub(super) fn first_pointer(given: CXType, depth: u32) -> Option<String> {
         let is_code = [CXType_FunctionProto, CXType_FunctionNoProto].contains(&pointee.kind);
         return (!is_code).then(String::new);
     }
-    if inner.kind != CXType_Record || depth == 0 {
+    if inner.kind != CXType_Record {
         return None;
+    }
+    if depth == 0 {
+        return Some(String::new());
     }
     // SAFETY: as above.
     let declaration = Cursor::of(unsafe { clang_getTypeDeclaration(inner) });
+    let name = declaration.usr();
+    if without.contains(&name) {
+        return None;
+    }
     // Records without a name are no fields here.
     let members = [kind::FIELD, kind::STRUCT, kind::UNION];
     let members = declaration
@@ -124,13 +143,17 @@ pub(super) fn first_pointer(given: CXType, depth: u32) -> Option<String> {
         .filter(|child| members.contains(&child.kind()));
     // What has a name says more: the records themselves come last.
     let (named, records): (Vec<_>, Vec<_>) = members.partition(|one| one.kind() == kind::FIELD);
-    named.into_iter().chain(records).find_map(|member| {
-        let rest = first_pointer(member.raw_type(), depth - 1)?;
+    let found = named.into_iter().chain(records).find_map(|member| {
+        let rest = pointer_in(member.raw_type(), depth - 1, without)?;
         let is_field = member.kind() == kind::FIELD;
         Some(match (is_field, rest.is_empty()) {
             (false, _) => rest,
             (true, true) => member.name(),
             (true, false) => format!("{}.{rest}", member.name()),
         })
-    })
+    });
+    if found.is_none() {
+        without.insert(name);
+    }
+    found
 }

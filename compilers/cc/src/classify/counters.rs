@@ -6,8 +6,8 @@ use super::order::{Order, has_packets};
 use super::{Decision, Verdict};
 use crate::clang::Element;
 use crate::model::{
-    Access, FunctionId, GlobalId, Model, Place, Reference, Scope, Sink, Statement, StatementKind,
-    Texts,
+    Access, FunctionId, Global, GlobalId, Model, Place, Reference, Scope, Sink, Statement,
+    StatementKind, Texts,
 };
 use std::collections::{BTreeMap, HashSet};
 
@@ -30,6 +30,8 @@ pub(crate) enum Fate {
     Said(Place),
     /// It is used while packets come.
     Used(Place),
+    /// A packet uses what an earlier one left in it.
+    Carried(Place),
     /// It is read, or another variable is said, once packets have ended, where it cannot be shown
     /// that a sum is meant.
     Apart(Place, String),
@@ -193,8 +195,9 @@ impl<'a> Look<'a> {
         // What is set to a value while packets come belongs to what is worked on.
         let is_set = |one: &&Reference| matches!(one.access, Access::Write | Access::Address);
         if !is_updated || running.iter().any(is_set) {
-            let taken_back = self.taken_back(&running);
-            return taken_back.or_else(|| self.left_over(&uses)).map(Err);
+            let fate = self.taken_back(&running);
+            let fate = fate.or_else(|| self.left_over(&uses));
+            return fate.or_else(|| self.carried(id, &running)).map(Err);
         }
         let mut used = running.iter().filter(|one| !one.is_counted);
         if let Some(first) = used.clone().next() {
@@ -230,6 +233,42 @@ impl<'a> Look<'a> {
             .find(|one| self.is_said(one) && !self.is_set_first(one, running))?;
         (is_only_set && is_counted && running.iter().any(|one| one.is_counted))
             .then_some(Fate::Used(said.site.expanded))
+    }
+
+    /// What a packet finds as an earlier one left it, in a variable that is no table: the time of
+    /// the last packet, a number that is set back after a while.
+    fn carried(&self, id: GlobalId, running: &[&Reference]) -> Option<Fate> {
+        let global = self.model.global(id);
+        if global.ty.is_array || global.holds_pointer.is_some() {
+            return None;
+        }
+        let is_updated = running.iter().any(|one| one.access == Access::Update);
+        let said = running
+            .iter()
+            .find(|one| is_updated && self.is_said(one) && !self.is_set_first(one, running));
+        let read = || running.iter().find(|one| self.is_set_later(one, running));
+        let place = said.or_else(read)?.site.expanded;
+        Some(Fate::Carried(place))
+    }
+
+    /// Whether a function sets what it reads, but only after that.
+    fn is_set_later(&self, read: &Reference, running: &[&Reference]) -> bool {
+        let at = read.site.expanded;
+        let is_before = |one: Place| one.file == at.file && one.offset < at.offset;
+        let sets = || {
+            let here = running.iter().filter(|one| one.inside == read.inside);
+            here.filter(|one| one.access == Access::Write)
+        };
+        // `which = !which` keeps no more than a turn.
+        let is_own = |one: Place| {
+            let mut around = self.model.statements.iter().filter(|it| {
+                Some(it.function) == read.inside && it.kind == StatementKind::Expression
+            });
+            around.any(|it| holds(it, at) && holds(it, one))
+        };
+        read.access == Access::Read
+            && !sets().any(|one| is_before(one.site.expanded))
+            && sets().any(|one| !is_own(one.site.expanded))
     }
 
     /// Whether a function may set what it says before it says it: what others counted is gone then.
@@ -286,15 +325,7 @@ impl<'a> Look<'a> {
             }
             Element::Other => {}
         }
-        let starts_at_0 = global.initialiser.is_none_or(|(start, end)| {
-            let mut text = texts.between(start.file, start.offset, end).to_vec();
-            text.retain(|byte| !byte.is_ascii_whitespace());
-            let nothing: &[&[u8]] = match global.ty.leaves.is_empty() {
-                true => &[b"0"],
-                false => &[b"{0}", b"{}"],
-            };
-            nothing.contains(&text.as_slice())
-        });
+        let starts_at_0 = begins_at_0(texts, global);
         if !starts_at_0 {
             return Some("it does not begin at 0".to_owned());
         }
@@ -447,6 +478,25 @@ impl<'a> Look<'a> {
     }
 }
 
+/// Whether a variable, or each number of an array or a record, begins at 0: it has no initialiser,
+/// or one that holds zeros alone.
+pub(crate) fn begins_at_0(texts: &Texts, global: &Global) -> bool {
+    global.initialiser.is_none_or(|(start, end)| {
+        let text = texts.between(start.file, start.offset, end);
+        holds_zeros_alone(&String::from_utf8_lossy(text))
+    })
+}
+
+fn holds_zeros_alone(initialiser: &str) -> bool {
+    let is_between = |c: char| c.is_ascii_whitespace() || "{},()".contains(c);
+    let mut words = initialiser.split(is_between).filter(|it| !it.is_empty());
+    words.all(|word| {
+        let digits = word.trim_end_matches(['u', 'U', 'l', 'L']);
+        let digits = digits.strip_prefix("0x").unwrap_or(digits);
+        !digits.is_empty() && digits.bytes().all(|byte| byte == b'0')
+    })
+}
+
 fn reads(access: Access) -> bool {
     matches!(access, Access::Read | Access::Unevaluated)
 }
@@ -454,4 +504,28 @@ fn reads(access: Access) -> bool {
 fn holds(statement: &Statement, place: Place) -> bool {
     let range = statement.start.offset..statement.end;
     statement.start.file == place.file && range.contains(&place.offset)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::holds_zeros_alone;
+
+    /// A sum of all cores counts each core's start: only zeros add nothing.
+    #[test]
+    fn zeros_are_told_from_other_starts() {
+        for zeros in ["0", "0UL", "{0}", "{}", "{ 0, {0, 0x00} }", "(0)"] {
+            assert!(holds_zeros_alone(zeros), "{zeros}");
+        }
+        for other in [
+            "1",
+            "{0, 2}",
+            "ZERO",
+            "{ .a = 0 }",
+            "0x",
+            "{-0}",
+            "0 /* or 1 */",
+        ] {
+            assert!(!holds_zeros_alone(other), "{other}");
+        }
+    }
 }

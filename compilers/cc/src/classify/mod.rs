@@ -1,5 +1,6 @@
 //! What becomes of each global, and why; which functions need the core's context.
 
+mod behind;
 mod closure;
 mod counters;
 mod gathered;
@@ -9,8 +10,9 @@ mod numbering;
 mod order;
 mod set_once;
 
+pub(crate) use behind::said_behind;
 pub use closure::Closure;
-pub(crate) use counters::{Counter, Fate, counters, said_locals};
+pub(crate) use counters::{Counter, Fate, begins_at_0, counters, said_locals};
 pub(crate) use gathered::gathered;
 pub use hidden::{Hidden, hidden};
 pub(crate) use library::{only_reads, same_for_same};

@@ -81,13 +81,17 @@ impl Look<'_> {
                         is_said: false,
                     }));
                 }
-                if is_updated && !uses.iter().any(is_set) {
+                let is_reset = uses.iter().any(is_set);
+                if is_updated && (!is_reset || is_carried(&uses)) {
                     let name = self.name_at(declared);
                     let what = format!("the variable `{name}` of its function");
-                    let uses = uses
+                    let places = uses
                         .iter()
-                        .map(|one| (one.place, one.access == Access::Update));
-                    found.extend(self.used(around.function, what, None, uses));
+                        .map(|one| (one.place, one.access != Access::Read));
+                    let mut used = self.used(around.function, what, None, places);
+                    // What is set back now and then is told, as such a global is.
+                    used.iter_mut().for_each(|one| one.is_said &= !is_reset);
+                    found.extend(used);
                 }
             }
         }
@@ -254,6 +258,14 @@ impl Look<'_> {
         let word: Vec<u8> = rest.iter().take_while(is_word).copied().collect();
         String::from_utf8_lossy(&word).into_owned()
     }
+}
+
+/// Whether a packet begins with what the ones before it have left: in the text of the loop, the
+/// variable is not set before it is used.
+fn is_carried(uses: &[&LocalUse]) -> bool {
+    let first = uses.iter().min_by_key(|one| one.place);
+    let is_plain = uses.iter().all(|one| one.access != Access::Address);
+    is_plain && first.is_some_and(|one| one.access != Access::Write)
 }
 
 const DISPATCH: &[u8] = b"pcap_dispatch(";

@@ -69,7 +69,7 @@ fn is_in_body(model: &Model, function: FunctionId, place: Place) -> bool {
 }
 
 /// Functions of libpcap that bring packets.
-const SOURCES: &[&str] = &["pcap_loop", "pcap_dispatch", "pcap_next", "pcap_next_ex"];
+pub(super) const SOURCES: &[&str] = &["pcap_loop", "pcap_dispatch", "pcap_next", "pcap_next_ex"];
 
 /// Whether a program asks libpcap for packets at all.
 pub(crate) fn has_packets(model: &Model) -> bool {

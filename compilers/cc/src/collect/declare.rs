@@ -5,7 +5,7 @@ use super::flow::Node;
 use crate::clang::{Cursor, Linkage, RawPlace, kind};
 use crate::model::{
     Body, Function, FunctionDeclaration, FunctionId, Global, GlobalDeclaration, GlobalId, Passed,
-    Place, Scope,
+    Place, Scope, Site,
 };
 use std::rc::Rc;
 
@@ -61,6 +61,7 @@ impl Collector {
         {
             self.model.globals[id].initialiser = Some((start, end.offset as usize));
         }
+        self.model.globals[id].is_extended |= is_extended(initialiser);
         self.initial_flow(&Node::Value(self.key(cursor)), initialiser);
         self.steady_initialiser(cursor, initialiser);
         let definition = self.model.globals[id].place;
@@ -105,6 +106,8 @@ impl Collector {
             other_type: None,
             unit: self.unit,
             is_steady: true,
+            local_name: None,
+            is_extended: false,
         });
         self.globals.insert(key, id);
         Some(id)
@@ -213,6 +216,12 @@ impl Collector {
         function.unit = self.unit;
         function.is_variadic = ty.is_variadic;
         function.result = cursor.result_info().spelling;
+        let places = arguments.iter().map(|one| one.expanded());
+        let places: Vec<_> = places
+            .map(|place| place.and_then(|place| self.files.place(&place)))
+            .collect();
+        let function = &mut self.model.functions[id];
+        function.parameter_places = places;
         let types = arguments.iter().map(|one| one.type_info().spelling);
         function.parameters = types.collect();
         let kinds = arguments
@@ -244,9 +253,19 @@ impl Collector {
     fn body(&mut self, cursor: Cursor<'_>) -> Option<Body> {
         let (start, end) = cursor.extent()?;
         let start: Place = self.files.place(&start)?;
+        let mut children = cursor.children().into_iter();
+        let block = children.find(|child| child.kind() == kind::BLOCK);
+        let open = block.and_then(|block| {
+            let spelled = block.spelled_extent()?.0;
+            Some(Site {
+                spelled: self.files.place(&spelled),
+                expanded: self.files.place(&block.extent()?.0)?,
+            })
+        });
         Some(Body {
             start,
             end: end.offset as usize,
+            open,
         })
     }
 
@@ -266,6 +285,23 @@ impl Collector {
         self.functions.insert(key, id);
         id
     }
+}
+
+/// Whether an initialiser fills an array without a length, with which a record ends.
+fn is_extended(initialiser: Cursor<'_>) -> bool {
+    let fields = initialiser.fields();
+    let Some(last) = fields.last().filter(|last| last.shape().0) else {
+        return false;
+    };
+    if initialiser.kind() != kind::INIT_LIST || last.plain_type().1 > 0 {
+        return false;
+    }
+    let elements = initialiser.children();
+    let is_last = |element: &Cursor<'_>| {
+        let designated = super::flow::designator(*element);
+        designated.is_some_and(|(field, _)| field.name() == last.name())
+    };
+    elements.len() >= fields.len() || elements.iter().any(is_last)
 }
 
 /// Attributes of functions that give numbers of parameters.

@@ -110,7 +110,7 @@ impl Collector {
 }
 
 /// The field and the value of `.field = value`, which libclang shows as a node without a name.
-fn designator(element: Cursor<'_>) -> Option<(Cursor<'_>, Cursor<'_>)> {
+pub(super) fn designator(element: Cursor<'_>) -> Option<(Cursor<'_>, Cursor<'_>)> {
     let children = element.children();
     let first = children.first()?;
     let is_designator = element.kind() == kind::UNEXPOSED && first.kind() == kind::DESIGNATOR;

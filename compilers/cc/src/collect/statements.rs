@@ -97,7 +97,6 @@ pub(super) fn is_discarded(ancestors: &[(Cursor<'_>, usize)]) -> bool {
     let Some(((above, number), higher)) = ancestors.split_last() else {
         return false;
     };
-    let count = above.children().len();
     match above.kind() {
         kind::PAREN => is_discarded(higher),
         // `a, b`: the value is that of `b`.
@@ -109,6 +108,8 @@ pub(super) fn is_discarded(ancestors: &[(Cursor<'_>, usize)]) -> bool {
         kind::IF => *number > 0,
         kind::DO => *number == 0,
         kind::FOR | kind::WHILE | kind::CASE | kind::DEFAULT | kind::LABEL => {
+            // A block may have any number of children: only these are counted.
+            let count = above.children().len();
             count > 1 && number + 1 == count || is_single(*above)
         }
         _ => false,

@@ -6,8 +6,8 @@ use super::statements::is_discarded;
 use super::usage::{access, is_counted, sink, through};
 use crate::clang::{Cursor, Linkage, kind};
 use crate::model::{
-    Access, AddressTaken, Call, FunctionId, GlobalId, LibraryVariable, LocalUse, Passed, Place,
-    PointerCall, Reference,
+    Access, AddressTaken, Call, FunctionId, GlobalId, LibraryVariable, LocalUse, MemberBase,
+    MemberUse, Nameless, Passed, Place, PointerCall, Reference,
 };
 
 /// Where in the tree the walk is.
@@ -44,6 +44,8 @@ impl Collector {
             }
             kind::FUNCTION => return self.function(cursor),
             kind::DECLARATION => self.statement = cursor.extent(),
+            kind::LITERAL => self.nameless(cursor, walk),
+            kind::MEMBER_REF => self.member(cursor, walk),
             _ => {}
         }
         if cursor.kind() == kind::RETURN {
@@ -53,6 +55,17 @@ impl Collector {
             walk.ancestors.push((cursor, number));
             self.walk(child, walk);
             walk.ancestors.pop();
+        }
+    }
+
+    /// `(struct T){0}` in an initialiser at file scope, if its address goes to what may write.
+    fn nameless(&mut self, cursor: Cursor<'_>, walk: &Walk<'_>) {
+        let (None, Some(holder)) = (walk.function, walk.initialises) else {
+            return;
+        };
+        let place = cursor.expanded().and_then(|place| self.files.place(&place));
+        if let Some(place) = place.filter(|_| is_held(cursor, &walk.ancestors)) {
+            self.model.nameless.push(Nameless { holder, place });
         }
     }
 
@@ -121,15 +134,28 @@ impl Collector {
                     self.model.addresses.push(taken);
                 }
             }
+            kind::ENUM_CONSTANT => {
+                let of_function = target.parent().and_then(|one| one.parent());
+                if let (Some(id), Some(parent)) = (walk.initialises, of_function)
+                    && parent.kind() == kind::FUNCTION
+                {
+                    self.model.globals[id].local_name = Some(target.name());
+                }
+                self.other_name(&site);
+            }
             _ => {
                 self.local(cursor, target, &site, walk);
-                let Some(spelled) = site.spelled.filter(|_| site.is_in_macro()) else {
-                    return;
-                };
-                let place = (spelled.file, spelled.offset);
-                if self.seen.other_names.insert(place) {
-                    self.model.other_names.push(place);
-                }
+                self.other_name(&site);
+            }
+        }
+    }
+
+    /// A name in a macro that is bound to something else than a global.
+    fn other_name(&mut self, site: &crate::model::Site) {
+        if let Some(spelled) = site.spelled.filter(|_| site.is_in_macro()) {
+            let place = (spelled.file, spelled.offset);
+            if self.seen.other_names.insert(place) {
+                self.model.other_names.push(place);
             }
         }
     }
@@ -148,13 +174,49 @@ impl Collector {
         };
         let declared = target.expanded();
         self.local_keys.push(self.key(target));
+        let access = access(cursor, &walk.ancestors);
+        let through = through(cursor, &walk.ancestors);
+        let is_whole = access == Access::Read && through.is_none() && target.shape().1;
+        let goes = access == Access::Address || is_whole;
+        let sink = goes.then(|| sink(self, &walk.ancestors));
         self.model.locals.push(LocalUse {
             function,
             place: site.expanded,
-            access: access(cursor, &walk.ancestors),
-            through: through(cursor, &walk.ancestors),
+            access,
+            through,
+            sink,
             declared: declared.and_then(|place| self.files.place(&place)),
             is_steady: true,
+        });
+    }
+
+    /// The use of a field. What a global holds itself is told by the use of its name.
+    fn member(&mut self, cursor: Cursor<'_>, walk: &Walk<'_>) {
+        let (Some(function), Some(field)) = (walk.function, cursor.referenced()) else {
+            return;
+        };
+        let Some(place) = cursor.expanded().and_then(|one| self.files.place(&one)) else {
+            return;
+        };
+        let base = match leading(cursor).and_then(|name| name.referenced()) {
+            Some(target) if target.kind() == kind::VARIABLE && has_static_storage(target) => {
+                let id = self.globals.get(&self.key(target));
+                id.filter(|_| target.shape().1)
+                    .map_or(MemberBase::Other, |id| MemberBase::Global(*id))
+            }
+            Some(target) => {
+                let declared = target.expanded();
+                let declared = declared.and_then(|place| self.files.place(&place));
+                declared.map_or(MemberBase::Other, MemberBase::Local)
+            }
+            None => MemberBase::Other,
+        };
+        self.model.members.push(MemberUse {
+            function,
+            place,
+            field: field.usr(),
+            access: access(cursor, &walk.ancestors),
+            base,
         });
     }
 
@@ -266,6 +328,36 @@ pub(super) fn named(cursor: Cursor<'_>) -> Option<Cursor<'_>> {
         }
         _ => None,
     }
+}
+
+/// The name with which an expression begins that names a field.
+fn leading(cursor: Cursor<'_>) -> Option<Cursor<'_>> {
+    let children = cursor.children();
+    match cursor.kind() {
+        kind::DECL_REF => Some(cursor),
+        kind::MEMBER_REF | kind::PAREN | kind::UNEXPOSED | kind::UNARY | kind::ARRAY_SUBSCRIPT => {
+            children.first().copied().and_then(leading)
+        }
+        kind::CAST => children.last().copied().and_then(leading),
+        _ => None,
+    }
+}
+
+/// Whether a pointer through which it can be written is made of an object without a name.
+fn is_held(cursor: Cursor<'_>, ancestors: &[(Cursor<'_>, usize)]) -> bool {
+    let mut is_held = false;
+    for (above, _) in ancestors.iter().rev() {
+        match above.kind() {
+            kind::PAREN | kind::UNEXPOSED | kind::CAST | kind::UNARY => {}
+            kind::MEMBER_REF | kind::ARRAY_SUBSCRIPT => {}
+            _ => break,
+        }
+        // What only reads through the last pointer that is made cannot write.
+        if above.shape().1 {
+            is_held = !above.points_to_const();
+        }
+    }
+    is_held && !cursor.type_info().is_const
 }
 
 /// Whether the name is what a call calls.

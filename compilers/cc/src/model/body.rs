@@ -1,7 +1,7 @@
 //! What is known about the bodies of functions: their statements, what repeats, and their own
 //! variables.
 
-use super::{Access, FunctionId, Place, Through};
+use super::{Access, FunctionId, GlobalId, Place, Sink, Through};
 
 /// A statement in braces.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,9 +67,37 @@ pub struct LocalUse {
     pub access: Access,
     /// Of a pointer: what is done with what it points to.
     pub through: Option<Through>,
+    /// Of an address, or a pointer that is used as a whole: where it goes.
+    pub sink: Option<Sink>,
     /// Where the variable is declared.
     pub declared: Option<Place>,
     /// Whether its value is made of constants and arguments of the program alone, so that all
     /// cores have the same.
     pub is_steady: bool,
+}
+
+/// A use of a field of an object that a pointer leads to, or that a function's own variable is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemberUse {
+    /// In which function.
+    pub function: FunctionId,
+    /// Where it takes effect.
+    pub place: Place,
+    /// Which field, of all records of its type.
+    pub field: String,
+    /// How.
+    pub access: Access,
+    /// What leads to the object.
+    pub base: MemberBase,
+}
+
+/// What leads to an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MemberBase {
+    /// A variable of the function, or a parameter: where it is declared.
+    Local(Place),
+    /// A pointer with static storage.
+    Global(GlobalId),
+    /// Anything else.
+    Other,
 }

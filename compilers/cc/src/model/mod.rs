@@ -7,7 +7,7 @@ mod body;
 mod places;
 
 pub use access::{Access, Reference, Sink, Through};
-pub use body::{Jump, LocalUse, Repeated, Statement, StatementKind};
+pub use body::{Jump, LocalUse, MemberBase, MemberUse, Repeated, Statement, StatementKind};
 pub use places::{FileId, Macro, Place, Site, SourceFile, Texts};
 
 use crate::clang::TypeInfo;
@@ -42,6 +42,8 @@ pub struct Model {
     pub library_variables: Vec<LibraryVariable>,
     /// Names that are bound to something else than a global, where they were written.
     pub other_names: Vec<(FileId, usize)>,
+    /// Objects without a name, to which initialisers at file scope point (`= &(struct T){0}`).
+    pub nameless: Vec<Nameless>,
     /// Macros of its own files.
     pub macros: Vec<Macro>,
     /// Text that conditional directives left out: file, first byte, last byte.
@@ -54,6 +56,8 @@ pub struct Model {
     pub jumps: Vec<Jump>,
     /// Uses of functions' own variables, and of parameters.
     pub locals: Vec<LocalUse>,
+    /// Uses of fields.
+    pub members: Vec<MemberUse>,
 }
 
 /// One translation unit.
@@ -102,6 +106,20 @@ pub struct Global {
     /// Whether its value is made of constants and arguments of the program alone, so that all
     /// cores compute the same.
     pub is_steady: bool,
+    /// What its initialiser uses that only a function knows: a constant of an enumeration.
+    pub local_name: Option<String>,
+    /// Whether its initialiser fills an array without a length at its end: its type does not say
+    /// how long it is.
+    pub is_extended: bool,
+}
+
+/// An object without a name that can be written, and lives as long as the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Nameless {
+    /// Whose initialiser points to it.
+    pub holder: GlobalId,
+    /// Where it is.
+    pub place: Place,
 }
 
 /// Who can see a variable.
@@ -153,6 +171,8 @@ pub struct Function {
     pub parameters: Vec<String>,
     /// Their names, as its definition has them.
     pub parameter_names: Vec<String>,
+    /// Where each is declared in its definition.
+    pub parameter_places: Vec<Option<Place>>,
     /// How each is passed.
     pub parameter_kinds: Vec<Passed>,
     /// Of each that is a record, or points to one: the first pointer that this holds.
@@ -170,6 +190,8 @@ pub struct Body {
     pub start: Place,
     /// The byte after its last.
     pub end: usize,
+    /// Its `{`: it is in a macro if that makes the definition.
+    pub open: Option<Site>,
 }
 
 /// One declaration of a function.
@@ -263,6 +285,20 @@ pub enum Passed {
 
 impl Passed {
     pub(crate) fn of(canonical: &str) -> Self {
+        // `struct (unnamed at a.c:1:2)`.
+        let nameless = canonical
+            .find("(unnamed")
+            .or_else(|| canonical.find("(anonymous"));
+        if let Some(at) = nameless {
+            let rest = canonical.rsplit(')').next().unwrap_or_default();
+            let is_plain = canonical.ends_with(')') || rest.trim().is_empty();
+            let before = canonical.get(..at).unwrap_or_default();
+            return match is_plain && !before.contains(['*', '(']) {
+                true if before.contains("enum") => Self::Integer,
+                true => Self::Record,
+                false => Self::Pointer,
+            };
+        }
         let has = |words: &[&str]| words.iter().any(|word| canonical.contains(word));
         if has(&["*", "[", "("]) {
             Self::Pointer

@@ -2,7 +2,7 @@
 
 use super::edits::{Edits, Slot};
 use super::expand::Pasted;
-use super::layout::Structure;
+use super::layout::{Structure, alignment};
 use super::lex;
 use super::{Plan, Refusal};
 use crate::model::{Access, GlobalId, Place, Reference, Scope};
@@ -81,6 +81,10 @@ fn local_statics(plan: &Plan<'_>, edits: &mut Edits) {
         let same = group.filter(|one| one.start == start);
         let end = same.map(|one| one.end).max().unwrap_or(declaration.end);
         let semicolon = lex::skip_blank(text, end);
+        // What a macro declares is refused elsewhere.
+        if text.get(semicolon) != Some(&b';') && declaration.is_in_macro {
+            continue;
+        }
         if text.get(semicolon) != Some(&b';') {
             let what = format!("the declaration of `{}` is not understood", global.name);
             edits.refused.push(Refusal::new(model.at(start), what));
@@ -152,7 +156,11 @@ fn structure_text(plan: &Plan<'_>, structure: &Structure) -> String {
             Scope::Local(_) => declarator(&global.ty.spelling, field),
             _ => format!("__typeof__({}) {field}", global.name),
         };
-        let _ = writeln!(out, "  {line};");
+        let aligned = match alignment(global) {
+            align if align > global.ty.align.max(1) => format!("_Alignas({align}) "),
+            _ => String::new(),
+        };
+        let _ = writeln!(out, "  {aligned}{line};");
     }
     let _ = write!(
         out,

@@ -4,9 +4,10 @@
 use super::Refusal;
 use super::pragma::Pragmas;
 use crate::classify::{
-    Counter, Decision, Fate, Numbering, counters, gathered, has_packets, numbering, said_locals,
+    Counter, Decision, Fate, Numbering, counters, gathered, has_packets, numbering, said_behind,
+    said_locals,
 };
-use crate::model::{Model, Texts};
+use crate::model::{Model, Place, Texts};
 
 /// Reduces event counters, refuses numbers of packets that are said, and returns a line for each
 /// number that each core has for itself.
@@ -22,6 +23,7 @@ pub(super) fn apply(
         warnings.push(NO_PACKETS.to_owned());
     }
     warnings.extend(locals(model));
+    warnings.extend(behind(model, pragmas));
     let counters = counters(model, texts, decisions);
     warnings.extend(left(model, decisions, pragmas, &counters));
     for one in numbering(model, texts, decisions) {
@@ -72,6 +74,25 @@ fn locals(model: &Model) -> impl Iterator<Item = String> {
     })
 }
 
+/// Objects that packets reach by an address, and that are said after them.
+fn behind(model: &Model, pragmas: &Pragmas) -> Vec<String> {
+    let all = said_behind(model).into_iter();
+    let known = said_locals(model);
+    let all = all.filter(|(global, place)| {
+        let is_same = |it: &Place| (it.file, it.line) == (place.file, place.line);
+        !global.is_some_and(|id| pragmas.says_of(id)) && !known.iter().any(is_same)
+    });
+    let lines = all.map(|(_, place)| {
+        format!(
+            "{}: what is said here when packets have ended is of an object that packets change \
+             behind a pointer: each core says its own; numbers that are to be sums belong in \
+             variables at file scope",
+            model.at(place)
+        )
+    });
+    lines.collect()
+}
+
 /// What packets have left in tables and lists, and is said after them. Numbers are told apart.
 fn left(
     model: &Model,
@@ -99,7 +120,7 @@ fn left(
 }
 
 /// Why a variable is a sum.
-fn summed(model: &Model, statements: &[crate::model::Place]) -> String {
+fn summed(model: &Model, statements: &[Place]) -> String {
     let places: Vec<String> = statements.iter().map(|place| model.at(*place)).collect();
     format!(
         "an event counter: only added to while packets come, and read after them alone; {} is run \
@@ -141,6 +162,11 @@ fn warning(model: &Model, id: usize, fate: &Fate) -> Option<String> {
              packets; `#pragma flowpin private {short}` says that this is meant",
             model.at(*place)
         ),
+        Fate::Carried(place) => format!(
+            "{}: `{name}` is used here as an earlier packet left it: each core sees its own \
+             packets alone; `#pragma flowpin private {short}` says that this is meant",
+            model.at(*place)
+        ),
         Fate::Apart(place, why) => format!(
             "{}: `{name}` changes while packets come, and is read here when they have ended: each \
              core has its own, and not the sum ({why}); see `reduce`, `once` and `private`",
@@ -158,6 +184,7 @@ pub(crate) fn reported(model: &Model, texts: &Texts, decisions: &mut [Decision])
         lines.push(NO_PACKETS.to_owned());
     }
     lines.extend(locals(model));
+    lines.extend(behind(model, &pragmas));
     let counters = counters(model, texts, decisions);
     lines.extend(left(model, decisions, &pragmas, &counters));
     for one in numbering(model, texts, decisions) {

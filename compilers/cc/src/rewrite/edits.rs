@@ -38,6 +38,9 @@ pub(super) enum Slot {
     End(usize),
 }
 
+/// With which some editors begin a file in UTF-8.
+const MARK: &[u8] = b"\xef\xbb\xbf";
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Edit {
     len: usize,
@@ -96,6 +99,12 @@ impl Edits {
         }
     }
 
+    /// What stands for the text at a place by now.
+    pub(super) fn replacement(&self, file: FileId, offset: usize) -> Option<&str> {
+        let edit = self.by_file.get(&file)?.get(&(offset, Slot::Replace))?;
+        Some(&edit.text)
+    }
+
     /// Appends to text that several passes insert at one place.
     pub(super) fn append(&mut self, place: Place, slot: Slot, text: &str) {
         let file = self.by_file.entry(place.file).or_default();
@@ -137,7 +146,15 @@ impl Edits {
     pub(super) fn apply(&self, texts: &Texts, file: FileId) -> Vec<u8> {
         let text = texts.of(file);
         let end = text.len() + 1;
-        self.between(text, file, 0, end)
+        let out = self.between(text, file, 0, end);
+        // A mark of the encoding is one where the file begins alone: now something is before it.
+        match out.windows(MARK.len()).position(|it| it == MARK) {
+            Some(at) if at > 0 && text.starts_with(MARK) => {
+                let (before, rest) = out.split_at(at);
+                [before, rest.get(MARK.len()..).unwrap_or_default()].concat()
+            }
+            _ => out,
+        }
     }
 
     /// The text between two bytes, as it is so far.

@@ -6,8 +6,9 @@
 
 use super::edits::{Edits, Slot};
 use super::lex;
+use super::shown::{is_shown, is_shown_inside, shows_any};
 use super::{Plan, Refusal};
-use crate::model::{Macro, Place};
+use crate::model::{FileId, Macro, Place};
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -38,20 +39,29 @@ pub(super) fn settle(plan: &Plan<'_>, edits: &mut Edits, kept: &HashSet<(usize, 
     let requests = std::mem::take(&mut edits.requests);
     let pasted = std::mem::take(&mut edits.pasted);
     let mut by_macro: BTreeMap<usize, Vec<Request>> = BTreeMap::new();
+    let mut written_out: BTreeMap<Place, Vec<Request>> = BTreeMap::new();
+    let mut shown: HashSet<Place> = HashSet::new();
     for request in requests {
         match holder(plan, request.place) {
-            Some(number) => by_macro.entry(number).or_default().push(request),
+            Some(number) => {
+                let one = &plan.model.macros[number];
+                if is_shown_inside(plan, one, &request) {
+                    written_out.entry(request.used_at).or_default();
+                    shown.insert(request.used_at);
+                }
+                by_macro.entry(number).or_default().push(request);
+            }
             // A macro's argument stands where the macro is used.
-            None => edits.put(
-                plan.model,
-                request.place,
-                request.slot,
-                request.len,
-                &request.text,
-            ),
+            None => {
+                if is_shown(plan, &request) {
+                    written_out.entry(request.used_at).or_default();
+                    shown.insert(request.used_at);
+                }
+                let (slot, len) = (request.slot, request.len);
+                edits.put(plan.model, request.place, slot, len, &request.text);
+            }
         }
     }
-    let mut written_out: BTreeMap<Place, Vec<Request>> = BTreeMap::new();
     let mut agreed: HashMap<Place, Vec<Request>> = HashMap::new();
     for requests in by_macro.into_values() {
         if agree(&requests, kept) {
@@ -77,10 +87,12 @@ pub(super) fn settle(plan: &Plan<'_>, edits: &mut Edits, kept: &HashSet<(usize, 
             place,
             requests: &requests,
             pasted: &names,
+            is_shown: shown.contains(&place),
+            edits,
         };
-        match use_.expansion(edits) {
-            Some((len, text)) => edits.put(plan.model, place, Slot::Replace, len, &text),
-            None => edits.refused.push(use_.refusal()),
+        match use_.expansion().ok_or_else(|| use_.refusal()) {
+            Ok((len, text)) => edits.put(plan.model, place, Slot::Replace, len, &text),
+            Err(refusal) => edits.refused.push(refusal),
         }
     }
 }
@@ -98,8 +110,10 @@ pub(super) fn write_out(
         place,
         requests,
         pasted,
+        is_shown: false,
+        edits,
     };
-    use_.expansion(edits)
+    use_.expansion()
 }
 
 /// The macro whose body holds a byte.
@@ -126,12 +140,21 @@ struct Use<'a> {
     place: Place,
     requests: &'a [Request],
     pasted: &'a [&'a Pasted],
+    /// Whether the macro makes a text of an argument that is edited.
+    is_shown: bool,
+    /// All edits that are known.
+    edits: &'a Edits,
 }
 
 impl Use<'_> {
     fn refusal(&self) -> Refusal {
         if let Some(pasted) = self.pasted.first() {
             return pasted.refusal.clone();
+        }
+        if self.is_shown {
+            let what = "a macro makes a text of an argument (`#`) that uses what each core has, \
+                        and is too complicated to be written out: write what it stands for";
+            return Refusal::new(self.plan.model.at(self.place), what);
         }
         let mut texts: Vec<&str> = self.requests.iter().map(|one| one.text.trim()).collect();
         texts.dedup();
@@ -143,7 +166,7 @@ impl Use<'_> {
     }
 
     /// How long the use is, and what it stands for.
-    fn expansion(&self, edits: &Edits) -> Option<(usize, String)> {
+    fn expansion(&self) -> Option<(usize, String)> {
         let text = self.plan.texts.of(self.place.file);
         let name = word(text, self.place.offset);
         let definition = self.definition(&name)?;
@@ -152,7 +175,9 @@ impl Use<'_> {
             let raw = String::from_utf8_lossy(text.get(start..end)?)
                 .trim()
                 .to_owned();
-            let edited = edits.rendered(self.plan.texts, self.place.file, start, end);
+            let edited = self
+                .edits
+                .rendered(self.plan.texts, self.place.file, start, end);
             Some((raw, edited.trim().to_owned()))
         };
         let name_end = self.place.offset + name.len();
@@ -179,7 +204,11 @@ impl Use<'_> {
             let (names, is_variadic) = parameters(body_text.get(at + 1..close)?);
             let open = lex::after_open(text, end)?;
             let close_use = lex::closing(text, open)?;
-            let ranges = split(text, open, close_use, names.len(), is_variadic);
+            let mut ranges = split(text, open, close_use, names.len(), is_variadic);
+            // What a variadic macro takes beside its parameters may be left out.
+            if is_variadic && ranges.len() + 1 == names.len() {
+                ranges.push((close_use, close_use));
+            }
             if ranges.len() != names.len() {
                 return None;
             }
@@ -192,10 +221,12 @@ impl Use<'_> {
         }
         let body = Body {
             text: body_text,
+            file: definition.place.file,
             use_: self,
             arguments: &arguments,
             is_found,
             depth,
+            is_raw: false,
         };
         Some((end, body.substitute(at, definition.end)?))
     }
@@ -216,7 +247,11 @@ impl Use<'_> {
         let found = named().find(|one| holds(one));
         let found = found.or_else(|| named().rfind(before));
         let found = found.or_else(|| named().next())?;
-        (holds(found) || !self.pasted.is_empty() || self.leads_to_edit(found, 0)).then_some(found)
+        let is_needed = holds(found)
+            || !self.pasted.is_empty()
+            || self.is_shown && shows_any(self.plan, found, 0)
+            || self.leads_to_edit(found, 0);
+        is_needed.then_some(found)
     }
 
     /// Whether a macro uses, at whatever depth, one that needs an edit.
@@ -243,15 +278,19 @@ impl Use<'_> {
 }
 
 /// Macros in macros: deeper than any program that is read by people.
-const DEPTH_MAX: usize = 16;
+pub(super) const DEPTH_MAX: usize = 16;
 
 /// A macro's body in one use; arguments: name, text as written, text with its edits.
+#[derive(Clone, Copy)]
 struct Body<'a> {
     text: &'a [u8],
+    file: FileId,
     use_: &'a Use<'a>,
     arguments: &'a [(String, String, String)],
     is_found: &'a Cell<bool>,
     depth: usize,
+    /// Whether arguments are put in as they were written.
+    is_raw: bool,
 }
 
 impl Body<'_> {
@@ -262,7 +301,9 @@ impl Body<'_> {
         let mut at = lex::skip_blank(self.text, from);
         while at < end {
             let insertion = |one: &&Request| one.place.offset == at && one.slot == Slot::Argument;
-            if let Some(one) = use_.requests.iter().find(insertion) {
+            if let Some(one) = use_.requests.iter().find(insertion)
+                && !self.is_raw
+            {
                 out.push_str(&one.text);
             }
             let next = lex::skip_blank(self.text, at);
@@ -272,13 +313,14 @@ impl Body<'_> {
                 continue;
             }
             if self.text.get(at..at + 2) == Some(b"##") {
-                return None;
+                at = self.comma(at, &mut out)?;
+                continue;
             }
             if self.text.get(at) == Some(&b'#') {
                 let start = lex::skip_blank(self.text, at + 1);
                 let word = word(self.text, start);
                 let (_, raw, _) = self.arguments.iter().find(|one| one.0 == word)?;
-                out.push_str(&format!("{raw:?}"));
+                out.push_str(&format!("{:?}", self.as_shown(raw)?));
                 at = start + word.len();
                 continue;
             }
@@ -302,16 +344,61 @@ impl Body<'_> {
         Some(out.trim().to_owned())
     }
 
+    /// GNU's `, ## rest`: without a rest, the comma goes, too. Where the rest's name begins.
+    fn comma(&self, at: usize, out: &mut String) -> Option<usize> {
+        let start = lex::skip_blank(self.text, at + 2);
+        let (name, raw, _) = self.arguments.last()?;
+        let before = out.trim_end();
+        if word(self.text, start) != *name || !before.ends_with(',') {
+            return None;
+        }
+        if raw.is_empty() {
+            out.truncate(before.len() - 1);
+        }
+        Some(start)
+    }
+
+    /// The text that `#` makes of an argument. One that a macro has passed on is expanded before
+    /// that: no names of macros may be in it.
+    fn as_shown(&self, raw: &str) -> Option<String> {
+        let macros = &self.use_.plan.model.macros;
+        let is_macro = |name: &[u8]| macros.iter().any(|one| one.name.as_bytes() == name);
+        let names = lex::identifiers(raw.as_bytes());
+        if self.depth > 0 && names.iter().any(|(_, name)| is_macro(name)) {
+            return None;
+        }
+        let is_plain = !raw.contains(['"', '\'']);
+        let words: Vec<&str> = raw.split_whitespace().collect();
+        Some(match is_plain {
+            true => words.join(" "),
+            false => raw.to_owned(),
+        })
+    }
+
     /// One name of the body; the byte after what it takes.
     fn word(&self, word: &str, at: usize, out: &mut String) -> Option<usize> {
         let replacement = |one: &&Request| one.place.offset == at && one.slot == Slot::Replace;
         let name_end = at + word.len();
-        if let Some((_, _, edited)) = self.arguments.iter().find(|one| one.0 == word) {
-            out.push_str(edited);
+        if let Some((_, raw, edited)) = self.arguments.iter().find(|one| one.0 == word) {
+            let given = if self.is_raw { raw } else { edited };
+            // A list of names is given the macro that is to take each (`LIST(X)`).
+            let is_called = self.text.get(lex::skip_blank(self.text, name_end)) == Some(&b'(');
+            match self.use_.definition(given).filter(|_| is_called) {
+                Some(inner) => return self.inner(inner, name_end, out),
+                None => out.push_str(given),
+            }
             return Some(name_end);
         }
+        if word == "__VA_OPT__" {
+            let open = lex::after_open(self.text, name_end)?;
+            let close = lex::closing(self.text, open)?;
+            if self.arguments.last().is_some_and(|one| !one.1.is_empty()) {
+                out.push_str(&self.substitute(open, close)?);
+            }
+            return Some(close + 1);
+        }
         if let Some(one) = self.use_.requests.iter().find(replacement) {
-            out.push_str(&one.text);
+            out.push_str(if self.is_raw { word } else { &one.text });
             return Some(name_end);
         }
         let inner = self
@@ -319,14 +406,27 @@ impl Body<'_> {
             .definition(word)
             .filter(|_| self.depth < DEPTH_MAX);
         let Some(inner) = inner.filter(|_| self.use_.pasted.is_empty()) else {
-            out.push_str(word);
+            // What was edited where it stands is edited here, too.
+            let known = self.use_.edits.replacement(self.file, at);
+            out.push_str(known.filter(|_| !self.is_raw).unwrap_or(word));
             return Some(name_end);
         };
+        self.inner(inner, name_end, out)
+    }
+
+    /// The expansion of a macro whose name ends here, and the byte after its use.
+    fn inner(&self, inner: &Macro, name_end: usize, out: &mut String) -> Option<usize> {
         let of_range = |start: usize, end: usize| {
-            let text = self.substitute(start, end)?;
-            Some((text.clone(), text))
+            let raw = Self {
+                is_raw: true,
+                ..*self
+            };
+            Some((raw.substitute(start, end)?, self.substitute(start, end)?))
         };
         let depth = self.depth + 1;
+        if depth > DEPTH_MAX {
+            return None;
+        }
         let found = self
             .use_
             .call(inner, self.text, name_end, &of_range, self.is_found, depth)?;
@@ -357,7 +457,7 @@ impl Body<'_> {
 }
 
 /// The letters, digits and underscores from a byte on.
-fn word(text: &[u8], at: usize) -> String {
+pub(super) fn word(text: &[u8], at: usize) -> String {
     let rest = text.get(at..).unwrap_or_default();
     let len = rest
         .iter()
@@ -368,7 +468,7 @@ fn word(text: &[u8], at: usize) -> String {
 
 /// The names between a macro's parentheses, and whether the last one takes the rest: `...` is
 /// `__VA_ARGS__`, and `rest...` is `rest`.
-fn parameters(text: &[u8]) -> (Vec<String>, bool) {
+pub(super) fn parameters(text: &[u8]) -> (Vec<String>, bool) {
     let text = String::from_utf8_lossy(text).replace('\\', " ");
     let is_variadic = text.contains("...");
     let names = text
@@ -384,7 +484,7 @@ fn parameters(text: &[u8]) -> (Vec<String>, bool) {
 }
 
 /// Where each argument begins and ends; the last one takes the rest of a variadic macro's.
-fn split(
+pub(super) fn split(
     text: &[u8],
     open: usize,
     close: usize,

@@ -62,9 +62,11 @@ pub(super) fn edit(plan: &Plan<'_>, edits: &mut Edits) {
     all.sort_unstable();
     for id in all {
         match first_byte(plan, id) {
-            Some(place) => {
-                let line = "\n  struct flowpin_core *flowpin = flowpin_self();";
-                edits.insert(model, place, Slot::Argument, line);
+            Some(site) => {
+                let blank = if site.is_in_macro() { " " } else { "\n  " };
+                let line = format!("{blank}struct flowpin_core *flowpin = flowpin_self();");
+                let place = site.spelled.unwrap_or(site.expanded);
+                edits.at_site(model, &site, (place, Slot::Argument), 0, &line);
             }
             None => edits.refused.push(super::Refusal::new(
                 model
@@ -80,30 +82,23 @@ pub(super) fn edit(plan: &Plan<'_>, edits: &mut Edits) {
     }
 }
 
-/// The byte after the `{` of a definition, whose name may come out of a macro; the `{` does not.
-fn first_byte(plan: &Plan<'_>, id: FunctionId) -> Option<Place> {
-    let function = plan.model.function(id);
-    let end = function.body?.end;
-    let definition = function.declarations.iter().find(|one| one.is_definition)?;
-    let name = definition.name.expanded;
-    let text = plan.texts.of(name.file);
-    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
-    let mut at = name.offset;
-    while text.get(at).is_some_and(is_word) {
-        at += 1;
-    }
-    // Parameters, attributes, and the types of parameters whose names stand in the parentheses.
-    loop {
-        at = lex::skip_blank(text, at);
-        match text.get(at).filter(|_| at < end)? {
-            b'{' => {
-                return Some(Place {
-                    offset: at + 1,
-                    ..name
-                });
-            }
-            b'(' => at = lex::closing(text, at + 1)? + 1,
-            _ => at += 1,
-        }
-    }
+/// The byte after the `{` of a definition: in the text, or in the macro that makes it.
+fn first_byte(plan: &Plan<'_>, id: FunctionId) -> Option<Site> {
+    let open = plan.model.function(id).body?.open?;
+    let spelled = open.spelled?;
+    let is_there = plan.texts.of(spelled.file).get(spelled.offset) == Some(&b'{');
+    let after = |place: Place| Place {
+        offset: place.offset + 1,
+        ..place
+    };
+    is_there.then(|| match open.is_in_macro() {
+        true => Site {
+            spelled: Some(after(spelled)),
+            ..open
+        },
+        false => Site {
+            spelled: Some(after(spelled)),
+            expanded: after(spelled),
+        },
+    })
 }

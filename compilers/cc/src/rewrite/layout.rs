@@ -2,7 +2,7 @@
 
 use super::Refusal;
 use crate::classify::{Decision, Verdict};
-use crate::model::{FunctionId, GlobalId, Model, Place, Scope, Texts};
+use crate::model::{FunctionId, Global, GlobalId, Model, Place, Scope, Texts};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The structures.
@@ -145,7 +145,15 @@ impl Layout {
                 }
                 _ => global.name.clone(),
             };
-            let align = global.ty.align.max(1);
+            // A function may have a static of one name in each of its blocks.
+            let is_taken = |field: &String| {
+                let mut before = members.iter().filter_map(|id| self.fields.get(id));
+                before.any(|one| one == field)
+            };
+            let mut names = std::iter::once(field.clone())
+                .chain((2..).map(|number| format!("{field}_{number}")));
+            let field = names.find(|name| !is_taken(name)).unwrap_or(field.clone());
+            let align = alignment(global);
             size = size.next_multiple_of(align) + global.ty.size;
             self.accessors.insert(*id, format!("{name}_p->{field}"));
             self.fields.insert(*id, field);
@@ -160,6 +168,27 @@ impl Layout {
         });
     }
 }
+
+/// How a variable is aligned in a structure: as its type, or as an attribute says. One that is more
+/// than a number counts as the most that there is.
+pub(super) fn alignment(global: &Global) -> u64 {
+    let said = global
+        .attributes
+        .iter()
+        .filter(|text| text.contains("lign"));
+    let said = said.map(|text| {
+        let digits = |c: char| !c.is_ascii_digit();
+        let mut numbers = text.split(digits).filter_map(|it| it.parse().ok());
+        match (numbers.next(), numbers.next()) {
+            (Some(number), None) => number,
+            _ => ALIGNMENT_MAX,
+        }
+    });
+    said.chain([global.ty.align.max(1)]).max().unwrap_or(1)
+}
+
+/// A core's structures begin at multiples of this.
+pub(super) const ALIGNMENT_MAX: u64 = 64;
 
 /// A definition may begin after its return type's line; its comment stays with it.
 fn start_of_line(text: &[u8], place: Place) -> Place {

@@ -47,8 +47,8 @@ pub(super) fn closing(text: &[u8], mut at: usize) -> Option<usize> {
                     return Some(at);
                 }
             }
-            quote @ (b'"' | b'\'') => {
-                at = after_quote(text, at, *quote);
+            b'"' | b'\'' => {
+                at += quoted_len(text, at).unwrap_or(1);
                 continue;
             }
             _ => {}
@@ -82,16 +82,28 @@ pub(super) fn has_word(text: &[u8], name: &[u8]) -> bool {
 /// How long the string or character at a byte is; none if there is neither.
 pub(super) fn quoted_len(text: &[u8], at: usize) -> Option<usize> {
     let quote = *text.get(at)?;
-    let is_quote = quote == b'"' || quote == b'\'';
+    let is_quote = quote == b'"' || quote == b'\'' && !is_separator(text, at);
     is_quote.then(|| after_quote(text, at, quote) - at)
+}
+
+/// Whether a `'` stands between digits of a number (`1'000`, C23).
+fn is_separator(text: &[u8], at: usize) -> bool {
+    let before = text.get(..at).unwrap_or_default();
+    let is_part = |byte: &u8| is_word(*byte) || matches!(byte, b'\'' | b'.');
+    let start = before.iter().rposition(|byte| !is_part(byte));
+    let first = before.get(start.map_or(0, |it| it + 1));
+    first.is_some_and(u8::is_ascii_digit)
 }
 
 fn after_quote(text: &[u8], open: usize, quote: u8) -> usize {
     let mut at = open + 1;
     while let Some(byte) = text.get(at) {
         match byte {
+            b'\\' if text.get(at + 1..at + 3) == Some(b"\r\n") => at += 3,
             b'\\' => at += 2,
             byte if *byte == quote => return at + 1,
+            // Text that is left out may hold one quote alone (`#error don't`).
+            b'\n' => return at,
             _ => at += 1,
         }
     }
@@ -130,8 +142,8 @@ pub(crate) fn identifiers(text: &[u8]) -> Vec<(usize, &[u8])> {
         let next = skip_blank(text, at);
         if next != at {
             at = next;
-        } else if *byte == b'"' || *byte == b'\'' {
-            at = after_quote(text, at, *byte);
+        } else if let Some(len) = quoted_len(text, at) {
+            at += len;
         } else if is_word(*byte) {
             let rest = text.get(at..).unwrap_or_default();
             let len = rest.iter().take_while(|byte| is_word(**byte)).count();
@@ -191,5 +203,14 @@ mod tests {
             .map(|(_, name)| String::from_utf8_lossy(name).into_owned())
             .collect();
         assert_eq!(names, ["a1", "g", "h"]);
+    }
+
+    /// A quote between digits, or alone on its line, begins no text.
+    #[test]
+    fn quotes_that_begin_nothing_are_told() {
+        let text = b"a = 1'000 + L'\\'' + 0x1'2'3;\n#error don't\nb = \"c\\\r\nd\"; e";
+        let names: Vec<_> = identifiers(text).iter().map(|(_, name)| *name).collect();
+        assert_eq!(names, [&b"a"[..], b"L", b"error", b"don", b"b", b"e"]);
+        assert_eq!(closing(b"(1'000, ')')", 1), Some(11));
     }
 }

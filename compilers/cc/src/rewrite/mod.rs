@@ -25,6 +25,7 @@ mod output;
 mod pragma;
 mod second_names;
 mod set_once;
+mod shown;
 mod stages;
 mod sums;
 mod thread;

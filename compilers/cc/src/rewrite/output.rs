@@ -71,6 +71,14 @@ pub(crate) const RUNTIME: &[(&str, &str)] = &[
         include_str!("../../runtime/flowpin_files.c"),
     ),
     (
+        "flowpin_opened.c",
+        include_str!("../../runtime/flowpin_opened.c"),
+    ),
+    (
+        "flowpin_input.c",
+        include_str!("../../runtime/flowpin_input.c"),
+    ),
+    (
         "flowpin_libc.c",
         include_str!("../../runtime/flowpin_libc.c"),
     ),
@@ -180,7 +188,7 @@ fn header(plan: &Plan<'_>) -> String {
     }
     for id in &plan.layout.externals {
         let global = plan.model.global(*id);
-        let (align, size) = (global.ty.align.max(1), global.ty.size);
+        let (align, size) = (super::layout::alignment(global), global.ty.size);
         let _ = writeln!(
             out,
             "  _Alignas({align}) char {}[{size}]; /* {} */",

@@ -6,7 +6,7 @@ use super::edits::{Edits, Slot};
 use super::marked::{Reserved, entry, is_opened, reserved};
 use super::sums::{self, Sum};
 use super::{Backend, Plan, Refusal, lex};
-use crate::classify::{Decision, Order, Verdict, running, set_once};
+use crate::classify::{Decision, Order, Verdict, begins_at_0, running, set_once};
 use crate::model::{
     Access, FileId, Function, FunctionId, GlobalId, Model, Place, PointerCall, Scope, Texts,
 };
@@ -101,7 +101,7 @@ impl Pragmas {
                 for text in list(names) {
                     let (name, path) = sums::split(text);
                     let id = global(model, place.file, name)?;
-                    can_be_reduced(model, id, operation)?;
+                    can_be_reduced(model, texts, id, operation)?;
                     if !sums::has_field(model, id, path) {
                         return Err(format!("`{name}` has no whole number `{path}`"));
                     }
@@ -438,7 +438,12 @@ pub(super) fn global(model: &Model, file: FileId, name: &str) -> Result<GlobalId
     }
 }
 
-fn can_be_reduced(model: &Model, id: GlobalId, operation: Operation) -> Result<(), String> {
+fn can_be_reduced(
+    model: &Model,
+    texts: &Texts,
+    id: GlobalId,
+    operation: Operation,
+) -> Result<(), String> {
     let global = model.global(id);
     if !is_number(&global.ty.canonical) && global.ty.leaves.is_empty() {
         return Err(format!(
@@ -446,7 +451,7 @@ fn can_be_reduced(model: &Model, id: GlobalId, operation: Operation) -> Result<(
             global.name
         ));
     }
-    if operation == Operation::Sum && global.initialiser.is_some() {
+    if operation == Operation::Sum && !begins_at_0(texts, global) {
         let name = &global.name;
         return Err(format!(
             "`{name}` does not begin at 0, so that each core would add its start"

@@ -1,6 +1,7 @@
 //! Private variables that cannot be made private, and why.
 
 use super::edits::Edits;
+use super::layout::{ALIGNMENT_MAX, alignment};
 use super::{Backend, Plan, Refusal, lex};
 use crate::classify::{Decision, Verdict};
 use crate::model::{Access, GlobalId, Model, Scope};
@@ -44,7 +45,25 @@ pub(super) fn refuse(plan: &Plan<'_>, edits: &mut Edits) {
         }
     }
     initialisers(plan, edits);
+    nameless(plan, edits);
     assembler(plan, edits);
+}
+
+/// Objects without a name, which would stay one for all cores.
+fn nameless(plan: &Plan<'_>, edits: &mut Edits) {
+    for one in &plan.model.nameless {
+        let is_used = plan.decisions.get(one.holder);
+        if is_used.is_some_and(|it| it.verdict == Verdict::Unused) {
+            continue;
+        }
+        let what = format!(
+            "`{}` points to an object without a name, which would be one for all cores: give it a \
+             name, or make it const, and what points to it",
+            plan.model.global_name(one.holder)
+        );
+        let place = plan.model.at(one.place);
+        edits.refused.push(Refusal::new(place, what));
+    }
 }
 
 /// Assembler names a variable by its symbol, which stays the one that all cores have.
@@ -97,6 +116,19 @@ fn obstacle(plan: &Plan<'_>, id: GlobalId) -> Option<String> {
         return Some(format!(
             "has the attribute {attribute}, which ties it to one place"
         ));
+    }
+    if alignment(global) > ALIGNMENT_MAX && plan.backend == Backend::Context {
+        let what = "is aligned to more than 64 bytes, which no core's copy would be";
+        return Some(what.to_owned());
+    }
+    if let (Some(name), Backend::Context) = (&global.local_name, plan.backend) {
+        return Some(format!(
+            "begins with `{name}`, which only its function knows: move that to file scope"
+        ));
+    }
+    if global.is_extended && plan.backend == Backend::Context {
+        let what = "ends with an array whose length its initialiser alone says: give it a length";
+        return Some(what.to_owned());
     }
     if global.ty.size == 0 {
         return Some("has a type of unknown size".to_owned());

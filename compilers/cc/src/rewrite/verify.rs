@@ -16,6 +16,11 @@ pub fn verify(model: &Model, folder: &Path, private: &[String]) -> Result<Vec<Re
         units: unit_sources(model, folder, &[STRICT]),
     };
     let again = match collect(&strict) {
+        Err(ReadError::Compile { place, text }) if reserve(&place).is_some() => {
+            let what = format!("#pragma flowpin pool: {text}");
+            let place = reserve(&place).unwrap_or_default();
+            return Ok(vec![Refusal::new(place, what)]);
+        }
         // A program may pass on functions of other types itself: then that is no fault of ours.
         Err(ReadError::Compile { .. }) if !is_strict(model) => collect(&Sources {
             units: unit_sources(model, folder, &[]),
@@ -45,6 +50,20 @@ pub fn verify(model: &Model, folder: &Path, private: &[String]) -> Result<Vec<Re
         }
     }
     Ok(left)
+}
+
+/// Where the line `pool` is of which an error's place was made: its type, and its count, are the
+/// program's own words.
+fn reserve(place: &str) -> Option<String> {
+    let (file, line) = place.rsplit_once(':')?;
+    let text = std::fs::read_to_string(file).ok()?;
+    let made = text
+        .lines()
+        .nth(line.parse::<usize>().ok()?.checked_sub(1)?)?;
+    let (_, number) = made.split_once("/* line ")?;
+    let number = number.strip_suffix(" */")?;
+    made.contains("flowpin_reserve(sizeof(")
+        .then(|| format!("{file}:{number}"))
 }
 
 /// A context where none is expected is an error.

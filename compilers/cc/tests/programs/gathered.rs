@@ -114,3 +114,43 @@ fn what_belongs_to_a_connection_is_no_number_of_all_packets() {
     let is_it = |one: &String| one.contains("`flow->packets`") && one.contains("used here");
     assert!(used.iter().any(is_it), "{used:?}");
 }
+
+/// Statistics that go with each packet, or stand behind pointers, are each core's: where they are
+/// said once packets have ended is told, and nothing else.
+#[test]
+fn what_packets_change_behind_pointers_is_told() {
+    if let Some(why) = has_libclang() {
+        return skipped(why);
+    }
+    let source = folder().join("behind.c");
+    let text = std::fs::read_to_string(&source).unwrap();
+    let wanted = ["%s: %lu frames", "%lu bytes", "\"%lu frames", "largest %u"];
+    let lines = text.lines().zip(1..);
+    let wanted: Vec<String> = lines
+        .filter(|(line, _)| wanted.iter().any(|part| line.contains(part)))
+        .map(|(_, number)| format!("behind.c:{number}: what is said here"))
+        .collect();
+    let output = transformed_file(&source, Backend::Context);
+    assert_eq!(wanted.len(), 4);
+    assert_eq!(output.warnings.len(), 4, "{:?}", output.warnings);
+    for (wanted, warning) in wanted.iter().zip(&output.warnings) {
+        assert!(warning.starts_with(wanted), "{warning}");
+    }
+}
+
+/// A number of a loop's own that is set back now and then still counts all packets: each core
+/// counts its own. What is set for each packet does not.
+#[test]
+fn numbers_that_are_set_back_are_told() {
+    if let Some(why) = has_libclang() {
+        return skipped(why);
+    }
+    let output = transformed_file(&folder().join("intervals.c"), Backend::Context);
+    let about = |name: &str| {
+        let name = format!("`{name}` of its function");
+        let named = output.warnings.iter().filter(|one| one.contains(&name));
+        named.count()
+    };
+    assert_eq!(about("bytes"), 1, "{:?}", output.warnings);
+    assert_eq!(about("longest"), 0, "{:?}", output.warnings);
+}

@@ -10,5 +10,6 @@ mod outputs;
 mod patterns;
 mod scanner;
 mod stages;
+mod standard;
 mod tools;
 mod unity;
