@@ -66,7 +66,7 @@ pub(crate) struct Output {
 
 /// Readers of growing files see new records after about this time: sooner than a silent interface
 /// tells for the last time that nothing comes.
-const FLUSH_EVERY: Duration = Duration::from_millis(400);
+const FLUSH_EVERY: Duration = Duration::from_millis(200);
 
 /// The files and records that were written.
 #[derive(Default)]

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  bytes ─ latency ─► told: they are analysed ─ 100 ms ─► told again: their records are written
-//!                                             ─ 500 ms ─► and once more: they leave buffers
+//!                                             ─ 250 ms ─► and once more: they leave buffers
 //!  every half second: statistics, which are bytes
 //! ```
 
@@ -105,7 +105,7 @@ impl Pace {
 
 /// The second time comes early, for what other threads have made by then of the bytes that came;
 /// the third when the logs' buffers, which are emptied a little more often, are sure to be due.
-const TOLD_AGAIN: [Duration; 2] = [Duration::from_millis(100), Duration::from_millis(500)];
+const TOLD_AGAIN: [Duration; 2] = [Duration::from_millis(100), Duration::from_millis(250)];
 /// How late it is shows at least so often: what ends by time ends so late at most.
 const STATISTICS_EVERY: Duration = Duration::from_millis(500);
 
