@@ -16,7 +16,7 @@ use flowpin_aggregate::{Aggregate, Decider, Observer};
 use flowpin_config::Plan;
 use flowpin_counters::Losses;
 use flowpin_output::{Formatter, Merger, RecordBatch};
-use flowpin_packet::Timestamp;
+use flowpin_packet::{InterfaceNames, Timestamp};
 use flowpin_record::{Alert, ConnRecord, DataChannel, MessagePlace, RecordKey};
 use source::Source;
 use std::io;
@@ -243,6 +243,12 @@ impl Observers {
 }
 
 impl Deciders {
+    /// The names of the interfaces that records carry numbers of.
+    pub(crate) fn name_interfaces(&mut self, names: &InterfaceNames) {
+        self.formatters()
+            .for_each(|formatter| formatter.name_interfaces(names));
+    }
+
     /// Where alerts of packets that belong to no connection are put, if there are rules.
     pub(crate) fn alerts_inbox(&self) -> Option<flowpin_detect::Inbox> {
         let alerts = self.alerts.as_ref();

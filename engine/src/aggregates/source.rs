@@ -76,7 +76,7 @@ struct Emitted<'a> {
 impl Emitted<'_> {
     fn formatter(&mut self) -> &mut Formatter {
         if let Some(plan) = self.plan.take() {
-            *self.formatter = Formatter::with_messages(&plan.output, &messages::schemas(&plan));
+            self.formatter.take_messages(&messages::schemas(&plan));
         }
         self.formatter
     }

@@ -4,7 +4,7 @@
 use crate::worker::limit::{Keys, Limit};
 use core::net::IpAddr;
 use flowpin_counters::{Loss, Losses};
-use flowpin_packet::{Layer, Malformed, Reason, Timestamp};
+use flowpin_packet::{InterfaceId, Layer, Malformed, Reason, Timestamp};
 use flowpin_record::{AnomalyRecord, RecordSink};
 
 /// Anomaly records of one layer and reason in one second of stream time.
@@ -25,6 +25,7 @@ pub(crate) struct Oddity {
     pub(crate) time: Timestamp,
     pub(crate) stream_time: Timestamp,
     pub(crate) number: u64,
+    pub(crate) interface: InterfaceId,
     pub(crate) addresses: Option<(IpAddr, IpAddr)>,
 }
 
@@ -59,6 +60,7 @@ impl Anomalies {
         let record = AnomalyRecord {
             time: oddity.time,
             packet_number: Some(oddity.number),
+            interface: oddity.interface,
             what: oddity.what,
             app: None,
             addresses: oddity.addresses,
@@ -116,6 +118,7 @@ mod tests {
                 time: Timestamp(1),
                 stream_time: Timestamp(1),
                 number,
+                interface: InterfaceId::NONE,
                 addresses: None,
             };
             anomalies.report(&oddity, &mut losses, &mut sink);
@@ -138,6 +141,7 @@ mod tests {
                 time,
                 stream_time: time,
                 number,
+                interface: InterfaceId::NONE,
                 addresses: None,
             };
             anomalies.report(&oddity, &mut losses, &mut sink);

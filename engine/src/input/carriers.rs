@@ -239,6 +239,7 @@ fn begin(
         interim: 0,
         rtt_ns: None,
         vlans,
+        interface: meta.interface,
         tunnel,
         flipped,
         midstream: false,

@@ -93,7 +93,8 @@ impl InputStage {
     /// A stage that has read nothing yet.
     pub(crate) fn new(plan: &Plan, options: DispatchOptions, source: Source) -> Self {
         let defragmenter = Defragmenter::new(stage_options::defrag(plan, options.secret));
-        let formatter = Formatter::new(&plan.output);
+        let mut formatter = Formatter::new(&plan.output);
+        formatter.name_interfaces(source.interfaces());
         let tunnels = Tunnels::new(plan);
         let kept_apart = KeptApart::new(&plan.defragmentation, plan.id_seed);
         Self {

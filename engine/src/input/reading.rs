@@ -158,6 +158,7 @@ impl Reading {
     pub(crate) fn losses(&self) -> Losses {
         let mut losses = Losses::default();
         losses.count(Loss::ClockLeaps, self.clock.stats().leaps_clamped);
+        losses.count(Loss::QueuesAdded, self.source.uncaptured());
         losses
     }
 

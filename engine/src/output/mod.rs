@@ -17,6 +17,7 @@ use crate::{Control, RunError};
 use flowpin_config::Plan;
 use flowpin_counters::Losses;
 use flowpin_output::{Earlier, Merger, MessageCount, RecordBatch, Writers};
+use flowpin_packet::InterfaceNames;
 use latency::Latency;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -63,8 +64,9 @@ pub(crate) struct Output {
     seam: Option<Arc<Seam>>,
 }
 
-/// Readers of growing files see new records after at most this time.
-const FLUSH_EVERY: Duration = Duration::from_secs(1);
+/// Readers of growing files see new records after about this time: sooner than a silent interface
+/// tells for the last time that nothing comes.
+const FLUSH_EVERY: Duration = Duration::from_millis(200);
 
 /// The files and records that were written.
 #[derive(Default)]
@@ -105,6 +107,11 @@ impl Output {
     /// Makes it the output of a part. Its plan has no scans: they are decided elsewhere.
     pub(crate) fn be_part(&mut self, notes: Notes, seam: Option<Arc<Seam>>) {
         (self.notes, self.seam) = (Some(notes), seam);
+    }
+
+    /// The names of the interfaces that records carry numbers of.
+    pub(crate) fn name_interfaces(&mut self, names: &InterfaceNames) {
+        self.deciders.name_interfaces(names);
     }
 
     /// Decides what a conditional recording has.

@@ -83,6 +83,7 @@ pub const fn is_shared(loss: Loss, in_slices: bool) -> bool {
         | Loss::StreamGapsShortened => false,
         // Of live captures, rules and extracted files, with which no run is divided.
         Loss::RingFull
+        | Loss::QueuesAdded
         | Loss::ShedBodies
         | Loss::ShedParsing
         | Loss::ShedConnections

@@ -101,6 +101,7 @@ impl<'a> Dealer<'a> {
             frame,
             number,
             now,
+            ..
         } = seen;
         let interval = now.0 / SWEEP_NS;
         // The input's part looks for idle tunnels before the first packet of each interval.
@@ -150,7 +151,8 @@ impl<'a> Dealer<'a> {
             *first = seen.number;
         }
         let frame = bytes_of(seen.piece, &seen.frame);
-        add_to_share(bytes, (seen.number, seen.now), &seen.frame, frame);
+        let at = (seen.number, seen.now);
+        add_to_share(bytes, at, &seen.frame, frame, seen.names);
         if bytes.len() < SHARE_LEN {
             return Ok(());
         }

@@ -4,7 +4,7 @@ use crate::{Control, RunError};
 use flowpin_capture::Source;
 use flowpin_config::{Checksums, Plan};
 use flowpin_dispatch::{Clock, DispatchOptions, Dispatcher};
-use flowpin_packet::{Frame, Piece, Timestamp};
+use flowpin_packet::{Frame, InterfaceNames, Piece, Timestamp};
 
 /// A frame of the piece, its number within the split, and stream time.
 pub(super) struct Seen<'a> {
@@ -12,6 +12,8 @@ pub(super) struct Seen<'a> {
     pub(super) frame: Frame,
     pub(super) number: u64,
     pub(super) now: Timestamp,
+    /// Those of the interfaces that frames carry numbers of.
+    pub(super) names: &'a InterfaceNames,
 }
 
 /// Calls `visit` with each frame. `next`: the time of the first packet behind the split, if its own
@@ -25,6 +27,7 @@ pub(super) fn each(
 ) -> Result<bool, RunError> {
     let mut piece = Piece::default();
     let mut is_silent = false;
+    let names = source.interfaces().clone();
     while !control.is_stopped() && source.fill(&mut piece)? {
         let bytes = piece.bytes.get(..piece.len).unwrap_or_default();
         let mut walk = source.walk(&piece);
@@ -39,6 +42,7 @@ pub(super) fn each(
                 frame,
                 number: walk.number(),
                 now,
+                names: &names,
             })?;
         }
         if let Some(until) = walk.take_silence() {

@@ -192,6 +192,7 @@ pub fn carry(
             frame,
             number,
             now,
+            ..
         } = seen;
         let is_plain = dispatcher.dispatch_fast::<true>(piece, &frame, number, now, &mut slot);
         let what = match is_plain {
@@ -295,6 +296,7 @@ impl Carrier<'_> {
 fn as_share(seen: &Seen<'_>) -> Vec<u8> {
     let mut share = Vec::new();
     let frame = bytes_of(seen.piece, &seen.frame);
-    add_to_share(&mut share, (seen.number, seen.now), &seen.frame, frame);
+    let at = (seen.number, seen.now);
+    add_to_share(&mut share, at, &seen.frame, frame, seen.names);
     share
 }

@@ -41,8 +41,7 @@ use flowpin_disk::Reads;
 use flowpin_dispatch::DispatchOptions;
 use flowpin_flow::{ShardSet, Table};
 use flowpin_output::{BatchSink, Formatter, Writers};
-use flowpin_packet::{SHARD_COUNT, Shard};
-use recording::Recording;
+use flowpin_packet::{InterfaceNames, SHARD_COUNT, Shard};
 use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::sync::Arc;
@@ -205,7 +204,8 @@ impl Destination {
                 Self::Disk | Self::Batches(_) => recording::begin(plan, &mut reads)?,
             };
             let stats = self.make_stats(plan, &mut reads)?;
-            return Ok((source, reads, stats, recording.map(Recording::chosen)));
+            let chosen = recording.map(|recording| recording.chosen(&source));
+            return Ok((source, reads, stats, chosen));
         }
         let mut source = open(plan, control)?;
         // Files are made by who will write them.
@@ -217,7 +217,7 @@ impl Destination {
         let mut chosen = None;
         match recording::begin(plan, &mut reads)? {
             Some(recording) if plan.live.record_if.is_some() => {
-                chosen = Some(recording.chosen());
+                chosen = Some(recording.chosen(&source));
             }
             Some(all) => source.record_to(all.path, all.file, all.next),
             None => {}
@@ -325,6 +325,8 @@ fn run_into(
         None => Output::new(shape.workers(), writers, plan, control),
         Some(notes) => output_of_part(writers, plan, (notes, seam.clone()), control),
     };
+    let names = source.interfaces().clone();
+    output.name_interfaces(&names);
     pin(context.cpu(0));
     if plan.is_live() {
         let names = plan.live.interfaces.iter().map(ToString::to_string);
@@ -379,7 +381,7 @@ fn run_into(
                 let numbered = workers.iter_mut().enumerate();
                 numbered.for_each(|(number, worker)| worker.recall(recall, number));
             }
-            end_at(&mut workers, seam.as_ref());
+            set_up(&mut workers, seam.as_ref(), &names);
             if plan.live.shed {
                 let shedding = control.shedding();
                 workers.iter_mut().for_each(|worker| worker.shed(shedding));
@@ -388,7 +390,7 @@ fn run_into(
         } else {
             let mut workers =
                 workers::<Explain>(plan, known, &owners, shape.workers(), late, secret)?;
-            end_at(&mut workers, seam.as_ref());
+            set_up(&mut workers, seam.as_ref(), &names);
             pump(&context, shape, input, workers, output)
         }
     };
@@ -409,8 +411,11 @@ fn run_into(
     Ok(report)
 }
 
-/// Tells workers of a slice who is told what goes on behind it.
-fn end_at<O: Stages>(workers: &mut [Worker<O>], seam: Option<&Arc<Seam>>) {
+/// Tells workers the names of interfaces, and those of a slice who is told what goes on behind it.
+fn set_up<O: Stages>(workers: &mut [Worker<O>], seam: Option<&Arc<Seam>>, names: &InterfaceNames) {
+    workers
+        .iter_mut()
+        .for_each(|worker| worker.name_interfaces(names));
     for (worker, seam) in workers.iter_mut().zip(seam) {
         worker.end_at(Arc::clone(seam));
     }

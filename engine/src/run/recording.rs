@@ -10,7 +10,7 @@
 
 use super::ground::existing;
 use crate::RunError;
-use flowpin_capture::{CaptureError, ChosenPackets, Cut, NextFiles};
+use flowpin_capture::{CaptureError, ChosenPackets, Cut, NextFiles, Source};
 use flowpin_config::Plan;
 use flowpin_disk::{Existing, Identity, Reads, check, create};
 use flowpin_packet::Timestamp;
@@ -27,9 +27,10 @@ pub(super) struct Recording {
 }
 
 impl Recording {
-    /// For packets that are given to it one by one.
-    pub(super) fn chosen(self) -> ChosenPackets {
-        ChosenPackets::new(self.path, self.file, self.next)
+    /// For packets of a source that are given to it one by one.
+    pub(super) fn chosen(self, source: &Source) -> ChosenPackets {
+        let names = source.interfaces().clone();
+        ChosenPackets::new(self.path, self.file, self.next, names)
     }
 }
 

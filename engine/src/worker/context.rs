@@ -2,7 +2,7 @@
 //! records go.
 
 use flowpin_flow::{Peers, Table};
-use flowpin_packet::{FrameBytes, LinkType, Lives, PacketMeta, Stretch, Timestamp};
+use flowpin_packet::{FrameBytes, InterfaceId, LinkType, Lives, PacketMeta, Stretch, Timestamp};
 use flowpin_record::{ConnRecord, RecordKey};
 
 /// What causes records: a packet, or a connection's end.
@@ -18,6 +18,8 @@ pub(super) struct Cause {
     /// Where its frame lies, and what that starts with.
     pub(super) frame: Stretch,
     pub(super) link: LinkType,
+    /// The interface that it came by; at an end the connection's.
+    pub(super) interface: InterfaceId,
     pub(super) is_end: bool,
     /// An end by time: its number is the connection's own. Else a packet has ended it, and may have
     /// ended others.
@@ -34,6 +36,7 @@ impl Cause {
             frame_len: meta.wire_len,
             frame: FrameBytes::place(meta),
             link: meta.link,
+            interface: meta.interface,
             is_end: false,
             is_time_out: false,
         }
@@ -47,6 +50,7 @@ impl Cause {
             frame_len: 0,
             frame: Stretch::EMPTY,
             link: LinkType::Unsupported,
+            interface: record.interface,
             is_end: true,
             is_time_out: key.number == record.first_packet,
         }
@@ -133,6 +137,7 @@ impl<'a, S> Context<'a, S> {
                 client: record.client,
                 server: record.server,
                 vlans: record.vlans,
+                interface: record.interface,
             },
         }
     }

@@ -32,7 +32,7 @@ use flowpin_capture::Shedding;
 use flowpin_counters::Losses;
 use flowpin_flow::{FlowOptions, ShardSet, Table};
 use flowpin_output::{Formatter, RecordBatch};
-use flowpin_packet::{FrameBytes, PacketMeta, Tick, Timestamp};
+use flowpin_packet::{FrameBytes, InterfaceNames, PacketMeta, Tick, Timestamp};
 use flowpin_portscan::{INTERVAL_NS, ScanNews};
 use flowpin_record::RecordKey;
 use records::Records;
@@ -120,6 +120,11 @@ impl<O: Stages> Worker<O> {
     #[inline]
     pub(crate) fn prefetch(&self, meta: &PacketMeta) {
         self.table.prefetch(core::slice::from_ref(meta));
+    }
+
+    /// The names of the interfaces that packets carry numbers of.
+    pub(crate) fn name_interfaces(&mut self, names: &InterfaceNames) {
+        self.records.formatter.name_interfaces(names);
     }
 
     /// Tells a conditional recording whose packets are, and what is found; as worker `number`.

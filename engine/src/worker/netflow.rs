@@ -80,6 +80,7 @@ pub(super) fn put(sink: &mut impl RecordSink, key: RecordKey, record: &ConnRecor
         client: record.client,
         server: record.server,
         vlans: record.vlans,
+        interface: record.interface,
         app: record.app.map_or("", |app| app.name),
         in_tools: record.app.map_or(ToolNames::NONE, |app| app.in_tools),
         transaction: NO_TRANSACTION,

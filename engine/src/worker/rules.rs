@@ -230,6 +230,7 @@ impl Rules {
                 client,
                 server,
                 vlans,
+                interface: cause.interface,
                 app: app.map_or("", |app| app.name),
                 in_tools: app.map_or(ToolNames::NONE, |app| app.in_tools),
                 transaction: one.transaction.unwrap_or(NO_TRANSACTION),

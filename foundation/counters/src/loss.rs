@@ -33,6 +33,9 @@ losses! {
     /// Packets that a full ring could not take (live input only).
     RingFull = "ring_full", "packet",
         "dropped because a worker was too slow: use more workers, or a filter";
+    /// Packets of receive queues that were added to an interface while AF_XDP had it.
+    QueuesAdded = "queues_added", "packet",
+        "of receive queues added while the run went on went to the host: start it again";
     /// Bodies that were not extracted nor compared with rules because of an overload.
     ShedBodies = "shed_bodies", "body",
         "not extracted nor compared with rules under overload (--shed)";

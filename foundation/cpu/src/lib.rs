@@ -6,6 +6,7 @@
 mod affinity;
 mod byte_set;
 pub mod bytes;
+mod interrupts;
 pub mod prefetch;
 mod sha1;
 mod started;
@@ -18,6 +19,7 @@ pub use byte_set::{
     BLOCK_BYTES, BYTE_SETS_MAX, BlockMasks, ByteSet, ByteSets, Classifier, OneByOne,
     WithClassifier, with_classifier,
 };
+pub use interrupts::{Interrupt, interrupts};
 pub use sha1::sha1_block;
 pub use started::began_without_stdout;
 pub use topology::{cache_sharing_groups, choose_cpus};

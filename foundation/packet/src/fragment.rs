@@ -1,6 +1,6 @@
 //! Fragments on their way to defragmentation, and whole datagrams on their way back.
 
-use crate::{LinkType, PacketFlags, Timestamp};
+use crate::{InterfaceId, LinkType, PacketFlags, Timestamp};
 
 /// What the layers around an IP packet left behind. It travels with a fragment to the datagram,
 /// so that limits and flags hold across reassembly.
@@ -8,6 +8,8 @@ use crate::{LinkType, PacketFlags, Timestamp};
 pub struct PeelContext {
     /// How the bytes at `frame_start` are to be read.
     pub link: LinkType,
+    /// The interface that the frame came by.
+    pub interface: InterfaceId,
     /// Layers peeled so far: nesting has one limit, inside and outside fragments.
     pub layers: u8,
     /// VLAN, TUNNELLED, SNAPPED, OUT_OF_ORDER: as far as known.

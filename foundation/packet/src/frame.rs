@@ -1,6 +1,6 @@
 //! Frames as capture finds them, and the pieces of input that hold their bytes.
 
-use crate::{Endpoints, LinkType, PacketFlags, PacketMeta, Timestamp};
+use crate::{Endpoints, InterfaceId, LinkType, PacketFlags, PacketMeta, Timestamp};
 
 /// One captured frame: where its bytes lie in the piece, and what the capture says about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +13,8 @@ pub struct Frame {
     pub wire_len: u32,
     /// How the first bytes are to be read.
     pub link: LinkType,
+    /// The interface that it came by.
+    pub interface: InterfaceId,
     /// Time of capture.
     pub time: Timestamp,
 }

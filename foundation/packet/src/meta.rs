@@ -1,6 +1,6 @@
 //! The packet descriptor: all that later stages need, so that they rarely touch the frame.
 
-use crate::{LinkType, PacketFlags, Seq, TcpFlags, Timestamp};
+use crate::{InterfaceId, LinkType, PacketFlags, Seq, TcpFlags, Timestamp};
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Into how many shards all per-connection state is divided, for any number of workers.
@@ -182,6 +182,8 @@ pub struct PacketMeta {
     pub flags: PacketFlags,
     /// How the frame's first bytes are to be read: for walking to VLANs and tunnels again.
     pub link: LinkType,
+    /// The interface that the frame came by.
+    pub interface: InterfaceId,
 }
 
 // PERF: the descriptors of a batch of 32 stay in L1.

@@ -2,7 +2,7 @@
 
 use crate::{ToolNames, Uid};
 use core::net::IpAddr;
-use flowpin_packet::{Malformed, Timestamp};
+use flowpin_packet::{InterfaceId, Malformed, Timestamp};
 
 /// A packet that was refused or that is odd, rate-limited per reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,6 +11,8 @@ pub struct AnomalyRecord {
     pub time: Timestamp,
     /// Its position in the input, from 1; none if a connection's end showed it and no packet.
     pub packet_number: Option<u64>,
+    /// The interface that the packet came by, or the first one of the connection.
+    pub interface: InterfaceId,
     /// What was wrong and where; of a message see `app`.
     pub what: Malformed,
     /// What was wrong with a message of an application protocol.

@@ -2,7 +2,7 @@
 
 use crate::{App, Uid};
 use core::net::IpAddr;
-use flowpin_packet::{TcpFlags, Timestamp, TunnelKind};
+use flowpin_packet::{InterfaceId, TcpFlags, Timestamp, TunnelKind};
 
 /// One side of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -293,6 +293,8 @@ pub struct ConnRecord {
     pub rtt_ns: Option<u64>,
     /// VLAN identifiers of the first packet, outermost first; 0xffff where there is none.
     pub vlans: [u16; 2],
+    /// The interface that the first packet came by.
+    pub interface: InterfaceId,
     /// The innermost tunnel of the first packet: its kind and identifier.
     pub tunnel: Option<(TunnelKind, Uid)>,
     /// The direction was turned because only the source port is well known.

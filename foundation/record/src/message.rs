@@ -10,7 +10,7 @@
 
 use crate::{DataChannel, Kind, Logs, RecordEndpoint, ToolNames, Uid, Value};
 use core::net::IpAddr;
-use flowpin_packet::Timestamp;
+use flowpin_packet::{InterfaceId, Timestamp};
 use std::borrow::Cow;
 
 /// Columns that the records of every kind of message have, as CSV and Parquet spell them: no schema
@@ -28,9 +28,10 @@ pub const MESSAGE_COLUMNS: [&str; 9] = [
 ];
 
 /// Members that EVE's events of every kind of message have: no schema's paths begin with them.
-pub const MESSAGE_MEMBERS: [&str; 15] = [
+pub const MESSAGE_MEMBERS: [&str; 16] = [
     "timestamp",
     "flow_id",
+    "in_iface",
     "pcap_cnt",
     "event_type",
     "vlan",
@@ -383,6 +384,8 @@ pub struct MessagePlace {
     pub server: RecordEndpoint,
     /// The VLANs of the connection's first packet, outermost first; 0xffff where there is none.
     pub vlans: [u16; 2],
+    /// The interface that the connection's first packet came by; of an alert, its own packet.
+    pub interface: InterfaceId,
     /// What the connection speaks, as identified; empty if nothing was.
     pub app: &'static str,
     /// What Suricata calls it.

@@ -319,7 +319,7 @@ impl Logs {
 }
 
 /// One column of a record type.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub struct Column<R: 'static> {
     /// The name, as in Zeek's logs where Zeek has such a column.
     pub name: &'static str,
@@ -332,6 +332,15 @@ pub struct Column<R: 'static> {
     /// Its value in a record.
     pub value: for<'a> fn(&'a R) -> Value<'a>,
 }
+
+// By hand, as what `derive` makes wants a record that is copied, too.
+impl<R> Clone for Column<R> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<R> Copy for Column<R> {}
 
 /// A record as rows of columns.
 pub trait Row: Sized + 'static {

@@ -7,7 +7,7 @@ use crate::format::{Damage, DamageKind, Format, Next, Order, Peek};
 use crate::live::Recorder;
 use crate::magic::{Compression, Refusal};
 use crate::report::FileReport;
-use flowpin_packet::{Frame, LinkType, Piece, Timestamp};
+use flowpin_packet::{Frame, InterfaceNames, LinkType, Piece, Timestamp};
 use std::io::{self, Read};
 use std::sync::Arc;
 
@@ -54,8 +54,13 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    /// Begins a capture: tells compression and format by its first bytes.
-    pub(crate) fn begin(mut raw: Raw, windows: &Windows) -> Result<Self, Unopened> {
+    /// Begins a capture: tells compression and format by its first bytes. Its interfaces get their
+    /// numbers by `names`.
+    pub(crate) fn begin(
+        mut raw: Raw,
+        windows: &Windows,
+        names: &InterfaceNames,
+    ) -> Result<Self, Unopened> {
         if let Err(error) = raw.peek(HEAD_LEN) {
             return Err(if raw.is_stopped() {
                 Unopened::Stopped
@@ -90,7 +95,7 @@ impl Reader {
             recorder: None,
         };
         reader.read_more(HEAD_LEN);
-        match Format::identify(&reader.rest) {
+        match Format::identify(&reader.rest, names) {
             Ok(Some((format, header_len))) => {
                 reader.from = header_len;
                 reader.offset = header_len as u64;
@@ -297,6 +302,11 @@ impl Reader {
         self.format.as_ref().map_or(0, Format::dropped)
     }
 
+    /// Packets that interfaces received and no socket has.
+    pub(crate) fn uncaptured(&self) -> u64 {
+        self.stream.raw().uncaptured()
+    }
+
     /// Writes down what was walked, if that is wanted.
     pub(crate) fn record(&mut self, walked: &[u8]) {
         if let Some(recorder) = &mut self.recorder {
@@ -442,6 +452,7 @@ impl Reader {
             Some(format @ Format::Pcapng(pcapng)) => {
                 report.format = format.name();
                 report.unknown_blocks = pcapng.unknown_blocks;
+                report.unnamed_interfaces = pcapng.unnamed;
                 report.dropped = pcapng.dropped();
                 let new = pcapng.links.get(report.links.len()..).unwrap_or_default();
                 report.links.extend_from_slice(new);

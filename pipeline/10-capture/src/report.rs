@@ -3,7 +3,7 @@
 use crate::format::Damage;
 use crate::link;
 use crate::magic::Compression;
-use flowpin_packet::LinkType;
+use flowpin_packet::{InterfaceNames, LinkType};
 use std::path::PathBuf;
 
 /// How far reading has come. Cheap to ask for, at every piece.
@@ -42,8 +42,12 @@ pub struct FileReport {
     pub packets_unsupported: u64,
     /// pcapng blocks of types that the standard does not name; passed over.
     pub unknown_blocks: u64,
+    /// Interfaces whose packets have no name in records: there were too many different ones.
+    pub unnamed_interfaces: u64,
     /// Packets that were lost while it was captured, as far as it says so (pcapng statistics).
     pub dropped: u64,
+    /// Packets that interfaces received by queues which nobody has captured from.
+    pub uncaptured: u64,
     /// What happened to interfaces, one line each.
     pub happened: Vec<String>,
     /// Where it stops being readable.
@@ -81,6 +85,13 @@ impl FileReport {
             notes.push(format!(
                 "{path}: {} of unknown types passed over",
                 things(count, "block")
+            ));
+        }
+        if self.unnamed_interfaces > 0 {
+            notes.push(format!(
+                "{path}: {} without in_iface in records: of one run only {} have it",
+                things(self.unnamed_interfaces, "interface"),
+                InterfaceNames::COUNT_MAX
             ));
         }
         notes.extend_from_slice(&self.happened);

@@ -6,7 +6,7 @@
 //! byte order only.
 
 use flowpin_dispatch::{Clock, DispatchOptions, Dispatched, Dispatcher};
-use flowpin_packet::{Frame, LinkType, PacketMeta, Timestamp};
+use flowpin_packet::{Frame, InterfaceId, LinkType, PacketMeta, Timestamp};
 use std::hint::black_box;
 
 fn main() {
@@ -107,6 +107,7 @@ fn frames(bytes: &[u8]) -> Vec<Frame> {
             captured_len,
             wire_len,
             link: LinkType::Ethernet,
+            interface: InterfaceId::NONE,
             time,
         });
         at += 16 + captured_len as usize;

@@ -68,7 +68,7 @@ pub enum Dispatched {
 ///
 /// ```
 /// use flowpin_dispatch::{DispatchOptions, Dispatched, Dispatcher};
-/// use flowpin_packet::{Frame, LinkType, PacketKind, PacketMeta, Timestamp};
+/// use flowpin_packet::{Frame, InterfaceId, LinkType, PacketKind, PacketMeta, Timestamp};
 /// // An IPv4 packet with a UDP datagram: 10.0.0.1:7 → 10.0.0.2:53, no payload.
 /// let bytes = [
 ///     0x45, 0, 0, 28, 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2, //
@@ -79,6 +79,7 @@ pub enum Dispatched {
 ///     captured_len: 28,
 ///     wire_len: 28,
 ///     link: LinkType::Raw,
+///     interface: InterfaceId::NONE,
 ///     time: Timestamp(1),
 /// };
 /// let mut dispatcher = Dispatcher::new(DispatchOptions::default());

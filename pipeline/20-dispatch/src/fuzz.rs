@@ -2,7 +2,9 @@
 
 use crate::quality::LINKS;
 use crate::{DispatchOptions, Dispatched, Dispatcher, decode, tunnels, verify, vlans};
-use flowpin_packet::{Datagram, Frame, FrameBytes, PacketMeta, PeelContext, Timestamp};
+use flowpin_packet::{
+    Datagram, Frame, FrameBytes, InterfaceId, PacketMeta, PeelContext, Timestamp,
+};
 
 /// Dispatches one frame: `data` starts with link type and how many bytes the capture cut.
 ///
@@ -22,6 +24,7 @@ pub fn fuzz_dispatch(data: &[u8]) {
         captured_len,
         wire_len,
         link,
+        interface: InterfaceId::NONE,
         time: Timestamp(1),
     };
     let mut found = [PacketMeta::default(); 2];

@@ -46,6 +46,7 @@ impl Dispatcher {
             captured_len: u32::try_from(captured.len()).unwrap_or(u32::MAX),
             wire_len: datagram.wire_len,
             link: datagram.context.link,
+            interface: datagram.context.interface,
             ..PacketMeta::default()
         };
         let outcome = peel.run(Next::Ip);
@@ -96,6 +97,7 @@ impl Dispatcher {
             protocol: fragment.protocol,
             flags: fragment.context.flags.with(PacketFlags::LONE_FRAGMENT),
             link: fragment.context.link,
+            interface: fragment.context.interface,
             ..PacketMeta::default()
         };
         let mut found = Found {
@@ -157,6 +159,7 @@ impl Dispatcher {
             captured_len: frame.captured_len,
             wire_len: frame.wire_len,
             link: frame.link,
+            interface: frame.interface,
             ..PacketMeta::default()
         };
         let outcome = peel.run(Next::Link(frame.link));
@@ -204,6 +207,7 @@ impl Dispatcher {
                 meta.captured_len = common.captured_len;
                 meta.wire_len = common.wire_len;
                 meta.link = common.link;
+                meta.interface = common.interface;
                 self.quality.tunnelled += u64::from(meta.flags.has(PacketFlags::TUNNELLED));
                 self.count_checksum(meta);
                 if self.options.checksums {
@@ -260,6 +264,7 @@ fn place(fragment: FragmentRef, common: &PacketMeta) -> FragmentRef {
         stream_time: common.stream_time,
         context: PeelContext {
             link: common.link,
+            interface: common.interface,
             ..fragment.context
         },
         ..fragment

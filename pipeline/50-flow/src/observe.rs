@@ -2,7 +2,7 @@
 
 use crate::Table;
 use crate::record::Parts;
-use flowpin_packet::{Endpoints, FrameBytes, PacketMeta, TunnelKind};
+use flowpin_packet::{Endpoints, FrameBytes, InterfaceId, PacketMeta, TunnelKind};
 use flowpin_record::{ConnRecord, RecordEndpoint, RecordKey, RecordSink, Uid};
 
 /// The value for "no VLAN" in records.
@@ -217,6 +217,7 @@ impl Table {
             client,
             server,
             vlans: parts.cold.vlans,
+            interface: parts.cold.interims.interface(),
         }
     }
 
@@ -246,6 +247,8 @@ pub struct Peers {
     pub server: RecordEndpoint,
     /// The VLANs of its first packet, outermost first; 0xffff where there is none.
     pub vlans: [u16; 2],
+    /// The interface that its first packet came by.
+    pub interface: InterfaceId,
 }
 
 /// The effect of a packet on its connection.

@@ -9,7 +9,7 @@
 use core::net::{IpAddr, Ipv4Addr};
 use flowpin_config::{Format, OutputPlan};
 use flowpin_output::{Formatter, Merger, Writers};
-use flowpin_packet::{TcpFlags, Timestamp};
+use flowpin_packet::{InterfaceId, TcpFlags, Timestamp};
 use flowpin_record::{
     ConnRecord, ConnState, Direction, EndReason, FlowState, History, RecordEndpoint, RecordKey,
     RecordSink, TcpState, Uid,
@@ -129,6 +129,7 @@ fn record(index: u64) -> ConnRecord {
         interim: 0,
         rtt_ns: Some(mixed >> 36),
         vlans: [u16::MAX; 2],
+        interface: InterfaceId::NONE,
         tunnel: None,
         flipped: false,
         midstream: false,

@@ -319,8 +319,8 @@ impl Rows {
     }
 }
 
-fn adopt<R: Copy>(to: &mut Vec<R>, from: &[R], index: usize) -> u32 {
-    push_row(to, from.get(index).copied())
+fn adopt<R: Clone>(to: &mut Vec<R>, from: &[R], index: usize) -> u32 {
+    push_row(to, from.get(index).cloned())
 }
 
 /// The place of a record that Parquet does not have.

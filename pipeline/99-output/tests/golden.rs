@@ -6,7 +6,7 @@ mod support;
 use core::net::IpAddr;
 use flowpin_config::Format;
 use flowpin_output::Writers;
-use flowpin_packet::{Layer, Reason, Timestamp, TunnelKind, bad};
+use flowpin_packet::{InterfaceId, Layer, Reason, Timestamp, TunnelKind, bad};
 use flowpin_record::{
     AnomalyRecord, ConnState, Direction, EndReason, FlowState, History, RecordEndpoint, RecordKey,
     TcpState, TunnelRecord, Uid,
@@ -78,12 +78,14 @@ fn records() -> Vec<(RecordKey, Any)> {
         uid: Uid(2),
         protocol: 132,
         vlans: [100, 200],
+        interface: InterfaceId(2),
         reason: EndReason::Evicted,
         ..lookup
     };
     let refused = AnomalyRecord {
         time: START.plus_nanos(1),
         packet_number: Some(4),
+        interface: InterfaceId(1),
         what: bad(Layer::Tcp, Reason::LengthTooSmall, 12),
         app: None,
         addresses: Some((IpAddr::from([1, 2, 3, 4]), IpAddr::from([5, 6, 7, 8]))),

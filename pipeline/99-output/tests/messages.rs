@@ -3,7 +3,7 @@
 
 use flowpin_config::{Format, OutputPlan};
 use flowpin_output::{Disk, Formatter, Merger, MessageSchemas, Writers};
-use flowpin_packet::Timestamp;
+use flowpin_packet::{InterfaceId, Timestamp};
 use flowpin_record::{
     Kind, MessageColumn, MessagePlace, MessageSchema, RecordEndpoint, RecordKey, RecordSink, Shown,
     ToolNames, Uid, Value,
@@ -41,6 +41,7 @@ fn place(number: u64) -> MessagePlace {
         client: end([10, 0, 0, 1], 1234),
         server: end([10, 0, 0, 2], 53),
         vlans: [0xffff; 2],
+        interface: InterfaceId::NONE,
         app: "dns",
         in_tools: ToolNames::of("dns"),
         transaction: 7,

@@ -176,22 +176,8 @@ fn lost(name: &str, folder: &str) -> Option<Finding> {
 
 /// Which processors take its packets.
 fn interrupts(name: &str) -> Option<Finding> {
-    let all = fs::read_to_string("/proc/interrupts").ok()?;
-    let is_its = |line: &&str| {
-        let last = line.split_whitespace().next_back().unwrap_or_default();
-        last == name
-            || last
-                .strip_prefix(name)
-                .is_some_and(|rest| rest.starts_with('-'))
-    };
-    let numbers = all
-        .lines()
-        .filter(is_its)
-        .filter_map(|line| line.trim().split(':').next());
-    let mut processors: Vec<String> = numbers
-        .filter_map(|number| read(&format!("/proc/irq/{number}"), "effective_affinity_list"))
-        .filter(|list| !list.is_empty())
-        .collect();
+    let all = flowpin_cpu::interrupts(name);
+    let mut processors: Vec<_> = all.into_iter().map(|one| one.processors).collect();
     let count = processors.len();
     processors.sort_unstable();
     processors.dedup();

@@ -93,10 +93,77 @@ fn a_recording_gives_the_records_of_its_run() {
         assert!(0.0 < mean && mean <= most, "{mean} {most}");
         let live = read(folder, "live/eve.json");
         assert!(live.lines().count() > 60);
+        let flows = live
+            .lines()
+            .filter(|line| line.contains("\"event_type\":\"flow\""));
+        assert!(
+            flows
+                .clone()
+                .all(|flow| flow.contains(",\"in_iface\":\"b\","))
+        );
+        assert!(!live.contains("\"queue\":"));
         for again in ["1x1", "1x3", "2x2", "3x3"] {
             assert!(
                 live == read(folder, &format!("{again}/eve.json")),
                 "{shape}, {again}"
+            );
+        }
+    }
+}
+
+/// Where queues are captured one by one, records name them, and so do those of the recording.
+#[test]
+fn records_name_interface_and_queue() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let script = "
+        formats='--format eve --format csv --format zeek'
+        capture -i b@0 -i b@1 -i b@2 -i b@3 -w all.pcapng -l live $formats --pipeline 2x2
+        send; stop
+        for shape in 1x1 1x3 3x3; do
+            $F run -r all.pcapng -l $shape -q $formats --pipeline $shape --memory 16MiB
+        done";
+    if with_a_cable(script, folder).is_none() {
+        return;
+    }
+    let live = read(folder, "live/eve.json");
+    let events: Vec<Value> = (live.lines())
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let flows = events.iter().filter(|event| event["event_type"] == "flow");
+    assert!(flows.count() > 30);
+    let names = |event: &Value| {
+        (
+            event["in_iface"].clone(),
+            event["flowpin"]["queue"].as_u64(),
+        )
+    };
+    let mut of_flow = std::collections::BTreeMap::new();
+    for event in events.iter().filter(|event| !event["flow_id"].is_null()) {
+        let (name, queue) = names(event);
+        assert_eq!(name, "b", "{event}");
+        assert!(queue.unwrap() < 4, "{event}");
+        // A connection's first packet came by one of them.
+        if event["event_type"] != "alert" && event["event_type"] != "anomaly" {
+            let flow = event["flow_id"].as_u64().unwrap();
+            assert_eq!(*of_flow.entry(flow).or_insert(queue), queue, "{event}");
+        }
+    }
+    let rows = read(folder, "live/conn.csv");
+    let mut rows = rows.lines();
+    assert!(rows.next().unwrap().ends_with(",interface,queue"));
+    assert!(rows.all(|row| {
+        ["b,0", "b,1", "b,2", "b,3"]
+            .iter()
+            .any(|end| row.ends_with(end))
+    }));
+    assert!(!read(folder, "live/conn.log").contains("interface"));
+    for again in ["1x1", "1x3", "3x3"] {
+        for file in ["eve.json", "conn.csv"] {
+            let other = read(folder, &format!("{again}/{file}"));
+            assert!(
+                read(folder, &format!("live/{file}")) == other,
+                "{again}, {file}"
             );
         }
     }

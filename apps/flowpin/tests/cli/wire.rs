@@ -7,13 +7,15 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
 
-/// Records without what depends on when packets were sent, in an order of their own.
+/// Records without what depends on when packets were sent and by which interface they came, in an
+/// order of their own.
 pub(crate) fn timeless(folder: &Path, name: &str) -> Vec<String> {
     fn strip(value: &mut Value) {
         if let Value::Object(fields) = value {
             let names = [
                 "timestamp",
                 "flow_id",
+                "in_iface",
                 "start",
                 "end",
                 "age",
@@ -155,7 +157,7 @@ fn a_killed_run_leaves_what_it_had() {
 }
 
 /// Whether programs are there; says which are not.
-fn are_there(test: &str, programs: &[&str]) -> bool {
+pub(crate) fn are_there(test: &str, programs: &[&str]) -> bool {
     let is_missing = |program: &&&str| {
         let found = Command::new("sh")
             .args(["-c", &format!("command -v {program}")])

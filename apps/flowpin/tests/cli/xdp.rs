@@ -2,7 +2,7 @@
 //! kernel does not let us, as in a user namespace, the tests are skipped and say so.
 
 use crate::live::{json, read, with_a_cable};
-use crate::wire::timeless;
+use crate::wire::{are_there, timeless};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -124,6 +124,36 @@ fn every_packet_is_read_or_counted_as_dropped() {
     for (seen, sent) in [("packets", "packets"), ("bytes", "frame_bytes")] {
         assert_eq!(summary["traffic"][seen], truth["totals"][sent], "{seen}");
     }
+}
+
+/// Queues that are added while a run goes on have no socket: a line says so, and what comes by them
+/// is counted.
+#[test]
+fn packets_of_added_queues_are_counted() {
+    if !are_there("packets_of_added_queues_are_counted", &["ethtool"]) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let script = "
+        ethtool -L a tx 2; ethtool -L b rx 2 tx 2
+        capture -i b --capture af-xdp --json --format none; send; sleep 0.3
+        ethtool -L b rx 4; ethtool -L a tx 4
+        until grep -q 'there are 4 receive queues' told; do sleep 0.02; done
+        send; stop
+        ethtool -L b rx 4 tx 4";
+    if !with_xdp(script, folder) {
+        return;
+    }
+    let told = read(folder, "told");
+    let line = "b: there are 4 receive queues in use now, no longer 2; packets of new ones go to";
+    assert!(told.contains(line), "{told}");
+    let (summary, truth) = (json(folder, "summary"), json(folder, "truth"));
+    let count = |value: &Value| value.as_u64().unwrap();
+    let missed = count(&summary["losses"]["queues_added"]);
+    assert!(missed > 0, "{summary}");
+    let taken = count(&summary["traffic"]["packets"]);
+    assert_eq!(taken + missed, 2 * count(&truth["totals"]["packets"]));
 }
 
 /// The host is told what it loses, another program is not pushed aside, a kill leaves nothing, and

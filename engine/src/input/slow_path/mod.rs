@@ -15,8 +15,8 @@ use flowpin_detect::{Inbox, OddFrame, Seen};
 use flowpin_dispatch::{Dispatched, Dispatcher};
 use flowpin_output::{Formatter, RecordBatch};
 use flowpin_packet::{
-    FragmentRef, Frame, FrameBytes, Layer, LinkType, Malformed, PacketFlags, PacketKind,
-    PacketMeta, Piece, Stretch, Tick, Timestamp, bad,
+    FragmentRef, Frame, FrameBytes, InterfaceId, Layer, LinkType, Malformed, PacketFlags,
+    PacketKind, PacketMeta, Piece, Stretch, Tick, Timestamp, bad,
 };
 use flowpin_record::RecordKey;
 use flowpin_wire::ip::{Ipv4Packet, option_flaws, v6_flaws};
@@ -54,6 +54,7 @@ pub(crate) struct Arrival {
     /// Where it lies in its piece, and what it starts with.
     pub(crate) place: Stretch,
     pub(crate) link: LinkType,
+    pub(crate) interface: InterfaceId,
 }
 
 impl Arrival {
@@ -64,6 +65,7 @@ impl Arrival {
             stream_time,
             place: Stretch::of(frame),
             link: frame.link,
+            interface: frame.interface,
         }
     }
 }
@@ -270,6 +272,7 @@ impl SlowPath {
                 number: arrival.number,
                 time: arrival.time,
                 stream_time: arrival.stream_time,
+                interface: arrival.interface,
             };
             let frames = FrameBytes { piece, extra: &[] };
             let frame = OddFrame {
@@ -283,6 +286,7 @@ impl SlowPath {
             time: arrival.time,
             stream_time: arrival.stream_time,
             number: arrival.number,
+            interface: arrival.interface,
             addresses,
         };
         self.anomalies

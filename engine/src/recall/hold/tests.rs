@@ -4,7 +4,7 @@ use super::{Finding, Hold, Whose, cost};
 use flowpin_capture::{ChosenPackets, Options, Source};
 use flowpin_config::Input;
 use flowpin_counters::Loss;
-use flowpin_packet::{Frame, LinkType, Piece, Timestamp};
+use flowpin_packet::{Frame, InterfaceId, InterfaceNames, LinkType, Piece, Timestamp};
 use flowpin_record::{RecordKey, Uid};
 use std::fs::File;
 use std::net::IpAddr;
@@ -27,6 +27,7 @@ fn frame() -> Frame {
         captured_len: LEN,
         wire_len: LEN,
         link: LinkType::Ethernet,
+        interface: InterfaceId::NONE,
         time: Timestamp(0),
     }
 }
@@ -50,7 +51,12 @@ impl Line {
     fn new(packets: u64, workers: usize) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("chosen.pcapng");
-        let to = ChosenPackets::new(path.clone(), File::create(&path).unwrap(), None);
+        let to = ChosenPackets::new(
+            path.clone(),
+            File::create(&path).unwrap(),
+            None,
+            InterfaceNames::default(),
+        );
         Self {
             hold: Hold::new(packets * cost(&frame()), workers, to),
             path,

@@ -10,7 +10,7 @@ use flowpin_aggregate::{Aggregate, Decider, Emit};
 use flowpin_config::Plan;
 use flowpin_data_channels::DataDecider;
 use flowpin_output::Formatter;
-use flowpin_packet::Timestamp;
+use flowpin_packet::{InterfaceNames, Timestamp};
 use flowpin_portscan::{ScanDecider, Scans};
 use flowpin_record::{
     AnomalyRecord, ConnRecord, FloodRecord, MessagePlace, MessageSchema, RecordKey, RecordSink,
@@ -26,12 +26,14 @@ pub(super) struct Decided {
 }
 
 impl Decided {
-    pub(super) fn new(plan: &Plan) -> Self {
+    pub(super) fn new(plan: &Plan, names: &InterfaceNames) -> Self {
+        let mut formatter = Formatter::with_messages(&plan.output, &messages::schemas(plan));
+        formatter.name_interfaces(names);
         Self {
             scans: Scans::is_wanted(plan).then(|| Scans::decider(plan, 1)),
             data: DataDecider::default(),
             concerned: Concerned {
-                formatter: Formatter::with_messages(&plan.output, &messages::schemas(plan)),
+                formatter,
                 uids: BTreeSet::new(),
                 ends: BTreeSet::new(),
                 superseded: Vec::new(),

@@ -59,6 +59,7 @@ impl Explainer<'_> {
             return Err(RunError::ExplainFromPipe("a pipe"));
         }
         let follows = target.wanted.is_some();
+        let names = source.interfaces().clone();
         let (mut input, worker) = self.stages(source, target.wanted)?;
         let mut lane = Watched::new(
             plan,
@@ -67,7 +68,7 @@ impl Explainer<'_> {
             sink,
         );
         let mut end = End {
-            decided: Decided::new(plan),
+            decided: Decided::new(plan, &names),
             texts: Texts::new(plan),
             records: BTreeMap::new(),
         };
@@ -161,7 +162,8 @@ impl Explainer<'_> {
     ) -> Result<(InputStage, Worker<Observer>), RunError> {
         let (plan, secret) = (self.plan, random());
         let (options, _) = division(plan, Shape::Single, secret);
-        let formatter = Formatter::with_messages(&plan.output, &messages::schemas(plan));
+        let mut formatter = Formatter::with_messages(&plan.output, &messages::schemas(plan));
+        formatter.name_interfaces(source.interfaces());
         let observers = Observers::new(plan, secret).map_err(RunError::Memory)?;
         let (flow, late, seed) = (
             stage_options::flow(plan),

@@ -171,6 +171,7 @@ impl<S: RecordSink> MessageSink for Outlet<'_, '_, S> {
         let record = AnomalyRecord {
             time: cause.time,
             packet_number: (!cause.is_end).then_some(cause.number),
+            interface: place.interface,
             what: bad(Layer::Stream, Reason::Message, 0),
             app: Some(AppEvent {
                 protocol: place.app,
@@ -305,7 +306,7 @@ fn number(value: Option<&Value<'_>>) -> u32 {
 mod tests {
     use super::Ledger;
     use crate::worker::context::Cause;
-    use flowpin_packet::{LinkType, Stretch, Timestamp};
+    use flowpin_packet::{InterfaceId, LinkType, Stretch, Timestamp};
 
     fn end(number: u64, is_time_out: bool) -> Cause {
         Cause {
@@ -315,6 +316,7 @@ mod tests {
             frame_len: 0,
             frame: Stretch::EMPTY,
             link: LinkType::Unsupported,
+            interface: InterfaceId::NONE,
             is_end: true,
             is_time_out,
         }

@@ -49,6 +49,7 @@ impl Places<'_> {
                 client: peers.client,
                 server: peers.server,
                 vlans: peers.vlans,
+                interface: peers.interface,
                 app: names.app,
                 in_tools: names.in_tools,
                 transaction: 0,

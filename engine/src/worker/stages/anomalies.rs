@@ -58,6 +58,7 @@ impl Anomalies {
         let record = AnomalyRecord {
             time: meta.time,
             packet_number: Some(meta.number),
+            interface: meta.interface,
             what: bad(Layer::Stream, reason(what), 0),
             app: None,
             addresses: Some(addresses),

@@ -5,21 +5,29 @@ mod zeek;
 
 use crate::schema::{Column, Row, Value};
 use crate::{CommunityId, ConnRecord};
+use flowpin_packet::InterfaceName;
+use std::sync::Arc;
 
 /// A connection record with what is computed from it once, when it is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConnRow {
     /// The record.
     pub record: ConnRecord,
     /// Its Community ID, if wanted.
     pub community_id: Option<CommunityId>,
+    /// The interface that its first packet came by, if it has a name.
+    pub interface: Option<Arc<InterfaceName>>,
     /// Zeek's names of what it spoke at first, if that changed, and at last.
     services: [&'static str; 2],
 }
 
 impl ConnRow {
     /// The row of a record.
-    pub fn new(record: &ConnRecord, community_id: Option<CommunityId>) -> Self {
+    pub fn new(
+        record: &ConnRecord,
+        community_id: Option<CommunityId>,
+        interface: Option<Arc<InterfaceName>>,
+    ) -> Self {
         let services = record.app.as_ref().map_or([""; 2], |app| {
             let over = record.protocol;
             [app.original_in_tools.zeek(over), app.in_tools.zeek(over)]
@@ -27,6 +35,7 @@ impl ConnRow {
         Self {
             record: *record,
             community_id,
+            interface,
             services,
         }
     }

@@ -3,7 +3,7 @@
 use super::{ConnRow, Getter};
 use crate::App;
 use crate::schema::{Column, Kind, Logs, Value};
-use flowpin_packet::TcpFlags;
+use flowpin_packet::{InterfaceName, TcpFlags};
 
 pub(super) const COLUMNS: &[Column<ConnRow>] = &[
     more(
@@ -225,6 +225,25 @@ pub(super) const COLUMNS: &[Column<ConnRow>] = &[
             app(row, |app| {
                 Some(if app.by_client { "client" } else { "server" })
             })
+        },
+    ),
+    more(
+        "interface",
+        Kind::Text,
+        "Interface that the first packet came by, if the capture names it: live, and in pcapng; \
+         `_` for letters that are no ASCII, quotes and commas.",
+        |row| {
+            let interface = row.interface.as_deref();
+            interface.map_or(Value::Unset, |interface| Value::Text(interface.plain()))
+        },
+    ),
+    more(
+        "queue",
+        Kind::Count,
+        "The receive queue, if one alone was captured (`-i eth1@2`).",
+        |row| {
+            let queue = row.interface.as_deref().and_then(InterfaceName::queue);
+            Value::count(queue.map(u64::from))
         },
     ),
 ];

@@ -10,6 +10,7 @@
 //! free frame is dropped by the kernel and counted once ([`RingStats`]).
 
 mod bpf;
+mod host;
 mod program;
 mod shared;
 
@@ -19,6 +20,7 @@ use crate::ring::RingStats;
 use crate::state::State;
 use crate::{SocketError, driver, socket};
 use flowpin_packet::Timestamp;
+use host::HostPackets;
 use program::{Attached, STAMP_LEN};
 use shared::{FRAME_LEN, Fill, Frames, Receive};
 use std::fs::{self, File};
@@ -39,6 +41,8 @@ struct Held {
     /// Receives nothing: for what is asked of the interface, and what happens to it, of which
     /// AF_XDP sockets do not hear.
     asking: File,
+    /// What nobody takes; none if the system has no socket for it.
+    host: Option<HostPackets>,
     interface: String,
     index: i32,
     queues: u32,
@@ -72,6 +76,7 @@ impl Grip {
         Ok(Self(Arc::new(Held {
             attached,
             asking,
+            host: HostPackets::new(index).ok(),
             interface: interface.to_owned(),
             index,
             queues,
@@ -303,6 +308,12 @@ impl XdpSocket {
         self.receive.take(next.parts);
         self.fill.publish();
         self.taken += 1;
+    }
+
+    /// Packets of its interface that went to the host, as no socket has their queue: the same for
+    /// all its sockets.
+    pub fn uncaptured(&self) -> u64 {
+        self.grip.0.host.as_ref().map_or(0, HostPackets::count)
     }
 
     /// How many quarters of its frames wait to be read.

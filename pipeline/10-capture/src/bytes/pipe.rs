@@ -120,7 +120,7 @@ const IDLE_AFTER: Duration = Duration::from_millis(1000);
 const IDLE_AGAIN: Duration = Duration::from_millis(100);
 
 /// How long nothing must have come for it to be told, if it was told so often. Again and again: how
-/// long other threads take is not known, and files are brought up to date once a second.
+/// long other threads take is not known, and files are brought up to date now and then.
 fn patience(told: u32) -> Duration {
     match told {
         0 => IDLE_AFTER,

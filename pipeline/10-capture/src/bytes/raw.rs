@@ -106,6 +106,14 @@ impl Raw {
         }
     }
 
+    /// Packets that interfaces received and no socket has.
+    pub(crate) fn uncaptured(&self) -> u64 {
+        match &self.origin {
+            Origin::Live(live) => live.uncaptured(),
+            _ => 0,
+        }
+    }
+
     /// Whether it is no file but network interfaces.
     pub(crate) const fn is_live(&self) -> bool {
         matches!(self.origin, Origin::Live(_))

@@ -10,7 +10,7 @@
 use super::{CAPTURED_LEN_MAX, DamageKind, Next, Order, Peek};
 use crate::link;
 use crate::magic::{self, Refusal};
-use flowpin_packet::{Frame, LinkType, Timestamp};
+use flowpin_packet::{Frame, InterfaceId, LinkType, Timestamp};
 
 /// One pcap file's properties: all that is needed to read a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,6 +103,7 @@ impl Classic {
             captured_len,
             wire_len: len.max(captured_len),
             link: self.link,
+            interface: InterfaceId::NONE,
             time: self.time(word(0), word(4)),
         };
         Next::Frame(frame, start)

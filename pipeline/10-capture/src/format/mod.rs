@@ -16,7 +16,7 @@ pub(crate) use order::Order;
 pub(crate) use pcapng::{FLOWPIN, Pcapng, Quick};
 
 use crate::magic::Refusal;
-use flowpin_packet::{Frame, Timestamp};
+use flowpin_packet::{Frame, InterfaceNames, Timestamp};
 
 /// The greatest captured length that is believed: the limit of tcpdump and Wireshark too, so a
 /// longer one is a damaged header.
@@ -56,8 +56,11 @@ pub(crate) enum Format {
 impl Format {
     /// The format, and how many bytes its file header takes. `Ok(None)`: a capture that ends
     /// within its file header.
-    pub(crate) fn identify(head: &[u8]) -> Result<Option<(Self, usize)>, Refusal> {
-        if let Some(found) = Pcapng::identify(head) {
+    pub(crate) fn identify(
+        head: &[u8],
+        names: &InterfaceNames,
+    ) -> Result<Option<(Self, usize)>, Refusal> {
+        if let Some(found) = Pcapng::identify(head, names) {
             return Ok(found.map(|pcapng| (Self::Pcapng(Box::new(pcapng)), 0)));
         }
         Classic::identify(head).map(|found| found.map(|(c, len)| (Self::Classic(c), len)))

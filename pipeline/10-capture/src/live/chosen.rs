@@ -5,7 +5,7 @@ use super::recorder::{NextFiles, Recorder};
 use crate::error::CaptureError;
 use crate::format::CAPTURED_LEN_MAX;
 use crate::link::link_number;
-use flowpin_packet::{Frame, LinkType};
+use flowpin_packet::{Frame, InterfaceId, InterfaceNames, LinkType};
 use flowpin_socket::Packet;
 use std::fs::File;
 use std::path::PathBuf;
@@ -18,33 +18,39 @@ use std::path::PathBuf;
 pub struct ChosenPackets {
     recorder: Recorder,
     blocks: Blocks,
-    /// The interfaces so far: one for each link type.
-    links: Vec<LinkType>,
+    /// The interfaces so far: one for each that packets came by, and each link type.
+    interfaces: Vec<(LinkType, InterfaceId)>,
+    names: InterfaceNames,
     /// Blocks that wait to be written together.
     waiting: Vec<u8>,
 }
 
 impl ChosenPackets {
-    /// Writes to a new file, and to others if there is to be more than one.
-    pub fn new(path: PathBuf, file: File, next: Option<NextFiles>) -> Self {
+    /// Writes to a new file, and to others if there is to be more than one. Packets carry numbers
+    /// of the interfaces with these names.
+    pub fn new(path: PathBuf, file: File, next: Option<NextFiles>, names: InterfaceNames) -> Self {
         let mut blocks = Blocks::default();
         blocks.section();
         Self {
             recorder: Recorder::new(path, file, next),
             blocks,
-            links: Vec::new(),
+            interfaces: Vec::new(),
+            names,
             waiting: Vec::new(),
         }
     }
 
     /// Writes a packet.
     pub fn packet(&mut self, frame: &Frame, bytes: &[u8]) {
-        let known = self.links.iter().position(|link| *link == frame.link);
+        let this = (frame.link, frame.interface);
+        let known = self.interfaces.iter().position(|known| *known == this);
         let interface = known.unwrap_or_else(|| {
             let number = link_number(frame.link).unwrap_or(LINKTYPE_USER0);
-            self.blocks.interface("", number, CAPTURED_LEN_MAX);
-            self.links.push(frame.link);
-            self.links.len() - 1
+            let name = self.names.get(frame.interface);
+            let name = name.map(ToString::to_string).unwrap_or_default();
+            self.blocks.interface(&name, number, CAPTURED_LEN_MAX);
+            self.interfaces.push(this);
+            self.interfaces.len() - 1
         });
         let packet = Packet {
             time: frame.time,

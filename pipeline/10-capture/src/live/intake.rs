@@ -101,6 +101,19 @@ impl Intake {
         }
     }
 
+    /// Packets of its interface that no socket has.
+    pub(super) fn uncaptured(&self) -> u64 {
+        match self {
+            Self::Ring(_) => 0,
+            Self::Xdp(socket) => socket.uncaptured(),
+        }
+    }
+
+    /// Whether queues that are added are not captured from.
+    pub(super) const fn leaves_new_queues(&self) -> bool {
+        matches!(self, Self::Xdp(_))
+    }
+
     pub(super) fn take_error(&self) -> Option<io::Error> {
         match self {
             Self::Ring(ring) => ring.take_error(),

@@ -17,8 +17,15 @@ pub(super) struct LinkWatch {
 }
 
 impl LinkWatch {
-    /// Looks at an interface again: tells what has changed since.
-    pub(super) fn look(&mut self, name: &str, now: State, attention: &Attention) {
+    /// Looks at an interface again: tells what has changed since. Packets of new queues are not
+    /// captured if it `leaves_new_queues`.
+    pub(super) fn look(
+        &mut self,
+        name: &str,
+        now: State,
+        leaves_new_queues: bool,
+        attention: &Attention,
+    ) {
         // Before the first look it was as usual.
         let usual = State {
             is_up: true,
@@ -50,10 +57,14 @@ impl LinkWatch {
             && old != new
         {
             attention.tell(&format!(
-                "{name}: there {} in use now, no longer {old}; flows may have changed theirs",
+                "{name}: there {} in use now, no longer {old}; {}",
                 match new {
                     1 => "is 1 receive queue".to_owned(),
                     _ => format!("are {new} receive queues"),
+                },
+                match leaves_new_queues && new > old {
+                    true => "packets of new ones go to the host until the run is started again",
+                    false => "flows may have changed theirs",
                 }
             ));
         }
@@ -132,14 +143,17 @@ mod tests {
         };
         let mut watch = LinkWatch::default();
         for state in [up, up, down, down, up, jumbo] {
-            watch.look("eth0", state, &attention);
+            watch.look("eth0", state, false, &attention);
         }
+        watch.look("eth0", up, true, &attention);
         let told = told.lock().unwrap().join("\n");
         let expected = [
             "eth0: the link is down; the capture waits for it",
             "eth0: the link is up again, after ",
             "eth0: the MTU is now 9000, no longer 1500",
             "eth0: there is 1 receive queue in use now, no longer 4; flows may have changed theirs",
+            "eth0: the MTU is now 1500, no longer 9000",
+            "eth0: there are 4 receive queues in use now, no longer 1; packets of new ones go to",
         ];
         assert_eq!(told.lines().count(), expected.len(), "{told}");
         for (line, expected) in told.lines().zip(expected) {

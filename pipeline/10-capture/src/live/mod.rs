@@ -7,9 +7,9 @@
 //! ```
 //!
 //! So there is one way for packets, wherever they come from; and what is recorded is what was
-//! analysed, byte for byte. What a live run knows beyond the packets is among the bytes: once a
-//! second without a packet, and at the end, a block of statistics says how late it is and what was
-//! lost, and moves stream time as much when the recording is read.
+//! analysed, byte for byte. What a live run knows beyond the packets is among the bytes: twice a
+//! second, and at the end, a block of statistics says how late it is and what was lost, and moves
+//! stream time as much when the recording is read.
 
 mod blocks;
 mod chosen;
@@ -124,6 +124,7 @@ impl Live {
         let mut blocks = Blocks::default();
         blocks.section();
         for port in ports.iter_mut().filter(|port| port.is_first) {
+            port.begin();
             port.look_at_link(attention);
             blocks.interface(port.name(), port.link().number, options.snap_len);
         }
@@ -311,6 +312,12 @@ impl Live {
             let line = format!("{name}: the interface was removed; the others go on");
             self.attention.tell(&line);
         }
+    }
+
+    /// Packets that are not captured because their queue is new.
+    pub(crate) fn uncaptured(&self) -> u64 {
+        let interfaces = self.ports.iter().filter(|port| port.is_first);
+        interfaces.map(Port::uncaptured).sum()
     }
 
     /// What happened to the interfaces, for the summary.

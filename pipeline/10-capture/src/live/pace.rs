@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!  bytes ─ latency ─► told: they are analysed ─ 100 ms ─► told again: their records are written
-//!  every second without a packet at hand: statistics, which are bytes
+//!                                             ─ 250 ms ─► and once more: they leave buffers
+//!  every half second: statistics, which are bytes
 //! ```
 
 use flowpin_packet::Timestamp;
@@ -14,8 +15,8 @@ pub(super) struct Pace {
     latency: Duration,
     /// Since when bytes that were served wait to be looked at, in the kernel's ring or here.
     waiting: Option<Instant>,
-    /// When it was told that they are all, for now; until it was told again.
-    told: Option<Instant>,
+    /// When it was told that they are all, for now, and how often again; until that is enough.
+    told: Option<(Instant, usize)>,
     is_told: bool,
     statistics_due: Instant,
 }
@@ -85,15 +86,17 @@ impl Pace {
         if let Some(since) = self.waiting {
             let left = (since + self.latency).saturating_duration_since(now);
             if left.is_zero() {
-                (self.waiting, self.told, self.is_told) = (None, Some(now), true);
+                (self.waiting, self.told, self.is_told) = (None, Some((now, 0)), true);
                 return Turn::Tell;
             }
             patience = patience.min(left);
         }
-        if let Some(told) = self.told {
-            let left = (told + TOLD_AGAIN).saturating_duration_since(now);
+        if let Some((told, times)) = self.told
+            && let Some(again) = TOLD_AGAIN.get(times)
+        {
+            let left = (told + *again).saturating_duration_since(now);
             if left.is_zero() {
-                (self.told, self.is_told) = (None, true);
+                (self.told, self.is_told) = (Some((told, times + 1)), true);
                 return Turn::Tell;
             }
             patience = patience.min(left);
@@ -105,10 +108,11 @@ impl Pace {
     }
 }
 
-/// The second time comes early, for what other threads have made by then of the bytes that came.
-const TOLD_AGAIN: Duration = Duration::from_millis(100);
-/// How late it is shows at least so often.
-const STATISTICS_EVERY: Duration = Duration::from_secs(1);
+/// The second time comes early, for what other threads have made by then of the bytes that came;
+/// the third when the logs' buffers, which are emptied a little more often, are sure to be due.
+const TOLD_AGAIN: [Duration; 2] = [Duration::from_millis(100), Duration::from_millis(250)];
+/// How late it is shows at least so often: what ends by time ends so late at most.
+const STATISTICS_EVERY: Duration = Duration::from_millis(500);
 
 #[cfg(test)]
 mod tests {
@@ -116,19 +120,22 @@ mod tests {
     use flowpin_packet::Timestamp;
     use std::time::Duration;
 
-    /// Bytes are looked at when they have waited long enough, once more later, and not again.
+    /// Bytes are looked at when they have waited long enough, twice more later, and not again.
     #[test]
-    fn silence_is_told_twice() {
+    fn silence_is_told_three_times() {
         let mut pace = Pace::new(Duration::ZERO);
         assert!(matches!(pace.turn(), Turn::Wait(_)));
         pace.served(None);
         assert_eq!(pace.turn(), Turn::Tell);
         assert!(pace.is_told());
         pace.begin();
-        assert!(matches!(pace.turn(), Turn::Wait(patience) if patience <= super::TOLD_AGAIN));
-        pace.told = pace.told.map(|told| told - super::TOLD_AGAIN);
-        assert_eq!(pace.turn(), Turn::Tell);
-        pace.begin();
+        for again in super::TOLD_AGAIN {
+            pace.statistics_due += again;
+            assert!(matches!(pace.turn(), Turn::Wait(patience) if patience <= again));
+            pace.told = pace.told.map(|(told, times)| (told - again, times));
+            assert_eq!(pace.turn(), Turn::Tell);
+            pace.begin();
+        }
         assert!(matches!(pace.turn(), Turn::Wait(_)));
         assert!(!pace.is_told());
     }
@@ -144,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn statistics_come_once_a_second() {
+    fn statistics_come_twice_a_second() {
         let mut pace = Pace::new(Duration::from_secs(60));
         pace.statistics_due -= super::STATISTICS_EVERY;
         assert_eq!(pace.turn(), Turn::Statistics);

@@ -21,6 +21,9 @@ pub(super) struct Port {
     /// It is the first of its interface, which is looked at once.
     pub(super) is_first: bool,
     name: String,
+    /// All queues are captured from; how many packets none of them had before.
+    is_whole: bool,
+    uncaptured_before: u64,
     filter: PortFilter,
     /// Until when packets came that have passed the kernel's part of the filter before, and what it
     /// left to us; while some of them may wait.
@@ -54,6 +57,8 @@ impl Port {
                 number,
                 is_first: ports.is_empty(),
                 name: interface.to_string(),
+                is_whole: interface.queue.is_none(),
+                uncaptured_before: 0,
                 filter,
                 before: None,
                 has_passed: false,
@@ -202,6 +207,19 @@ impl Port {
         self.intake.stats()
     }
 
+    /// Packets of its interface that are not captured because their queue is new.
+    pub(super) fn uncaptured(&self) -> u64 {
+        match self.is_whole {
+            true => self.intake.uncaptured() - self.uncaptured_before,
+            false => 0,
+        }
+    }
+
+    /// All queues are open: what came before then is not missing.
+    pub(super) fn begin(&mut self) {
+        self.uncaptured_before = self.intake.uncaptured();
+    }
+
     /// Takes an error from the socket, so that waiting does not end with it again: what happened to
     /// the interface is seen when it is looked at. One that is down may come up again.
     pub(super) fn take_error(&self) {
@@ -211,7 +229,11 @@ impl Port {
     /// Looks whether something has happened to the interface, and tells it.
     pub(super) fn look_at_link(&mut self, attention: &Attention) {
         match self.intake.state() {
-            Some(state) => self.link.look(&self.name, state, attention),
+            Some(state) => {
+                let leaves_new_queues = self.intake.leaves_new_queues();
+                self.link
+                    .look(&self.name, state, leaves_new_queues, attention);
+            }
             // One that goes while it is down causes no error.
             None => self.is_gone = true,
         }

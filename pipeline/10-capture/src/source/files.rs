@@ -10,7 +10,7 @@ use crate::magic::Refusal;
 use crate::reader::{Reader, Unopened};
 use crate::report::FileReport;
 use flowpin_config::Input;
-use flowpin_packet::Timestamp;
+use flowpin_packet::{InterfaceNames, Timestamp};
 use std::collections::VecDeque;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -32,6 +32,8 @@ pub(super) struct Files {
     pub(super) skipped: usize,
     /// The sum of all sizes; none if one of them is unknown.
     pub(super) bytes_total: Option<u64>,
+    /// The interfaces of all captures.
+    pub(super) names: InterfaceNames,
     attention: Attention,
     windows: Windows,
 }
@@ -58,7 +60,9 @@ impl Files {
             };
             let opened = open_raw(&candidate, attention)
                 .map_err(Unopened::Unreadable)
-                .and_then(|(raw, size)| Ok((Reader::begin(raw, &files.windows)?, size)));
+                .and_then(|(raw, size)| {
+                    Ok((Reader::begin(raw, &files.windows, &files.names)?, size))
+                });
             let accepted = files.look_at(path, opened, directory.is_some(), alone)?;
             if let Some((all, captures)) = directory.and_then(|i| looked_at.get_mut(i)) {
                 *all += 1;
@@ -82,7 +86,7 @@ impl Files {
             ..FileReport::default()
         };
         // Its first bytes are there: the section and its interfaces.
-        if let Ok(reader) = Reader::begin(Raw::live(live), &files.windows) {
+        if let Ok(reader) = Reader::begin(Raw::live(live), &files.windows, &files.names) {
             reader.settle(&mut report);
             files.pending.push_back((Timestamp::default(), 0));
             files.push(report, None, Some(Box::new(reader)));
@@ -98,7 +102,7 @@ impl Files {
         let mut files = Self::empty(&Attention::default(), windows);
         for (path, bytes) in captures {
             let size = bytes.len() as u64;
-            let opened = Reader::begin(Raw::memory(bytes), &files.windows)
+            let opened = Reader::begin(Raw::memory(bytes), &files.windows, &files.names)
                 .map(|reader| (reader, Some(size)));
             files.look_at(path, opened, false, false)?;
         }
@@ -115,6 +119,7 @@ impl Files {
             pending: VecDeque::new(),
             skipped: 0,
             bytes_total: None,
+            names: InterfaceNames::default(),
             attention: attention.clone(),
             windows,
         }
@@ -233,7 +238,7 @@ impl Files {
         }
         let opened = Raw::open(&file.report.path, &self.attention)
             .map_err(Unopened::Unreadable)
-            .and_then(|(raw, _)| Reader::begin(raw, &self.windows));
+            .and_then(|(raw, _)| Reader::begin(raw, &self.windows, &self.names));
         let source = match opened {
             Ok(reader) => {
                 file.reader = Some(Box::new(reader));
@@ -253,6 +258,7 @@ impl Files {
             && let Some(reader) = file.reader.take()
         {
             reader.settle(&mut file.report);
+            file.report.uncaptured = reader.uncaptured();
             // A pipe's size is known now.
             file.size.get_or_insert(reader.bytes_read());
         }

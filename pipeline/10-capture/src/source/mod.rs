@@ -26,7 +26,7 @@ use crate::report::{Progress, Report};
 use crate::share::{Told, next_told};
 use files::Files;
 use flowpin_config::{Input, Plan};
-use flowpin_packet::{Frame, Piece, Timestamp};
+use flowpin_packet::{Frame, InterfaceNames, Piece, Timestamp};
 use merge::Merge;
 use selection::Selection;
 use std::fs::File;
@@ -357,7 +357,7 @@ impl Source {
         };
         (piece.len, piece.bytes) = (share.len(), share);
         let mut at = 0;
-        while let Some(one) = next_told(&piece.bytes, &mut at) {
+        while let Some(one) = next_told(&piece.bytes, &mut at, &self.files.names) {
             told.push(one);
         }
         if at < piece.len {
@@ -395,6 +395,11 @@ impl Source {
         self.files.pending.front().map(|&(time, _)| time)
     }
 
+    /// The names of the interfaces that packets carry numbers of.
+    pub const fn interfaces(&self) -> &InterfaceNames {
+        &self.files.names
+    }
+
     /// How far reading has come.
     pub fn progress(&self) -> Progress {
         let open = self.files.files.iter().filter_map(|f| f.reader.as_ref());
@@ -413,6 +418,17 @@ impl Source {
             packets,
             dropped,
         }
+    }
+
+    /// Packets that interfaces received by queues which were added after they had been opened, and
+    /// that nobody has captured.
+    pub fn uncaptured(&self) -> u64 {
+        let live = self.files.files.first();
+        let live = live.filter(|file| file.report.is_live);
+        live.map_or(0, |live| match &live.reader {
+            Some(reader) => reader.uncaptured(),
+            None => live.report.uncaptured,
+        })
     }
 
     /// What the captures turned out to be so far.

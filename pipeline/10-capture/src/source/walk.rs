@@ -3,7 +3,7 @@
 use super::{Lane, Source};
 use crate::format::{CAPTURED_LEN_MAX, Classic, Format, Lengths, Order, Quick};
 use crate::share::Told;
-use flowpin_packet::{Frame, LinkType, Piece, Timestamp};
+use flowpin_packet::{Frame, InterfaceId, LinkType, Piece, Timestamp};
 
 /// The frames of one piece, in order.
 pub struct Walk<'a> {
@@ -119,6 +119,8 @@ impl<'a> Walk<'a> {
                     captured_len,
                     wire_len: len.max(captured_len),
                     link: self.link,
+                    // No variant of pcap names one.
+                    interface: InterfaceId::NONE,
                     time: Timestamp(time),
                 });
             }
@@ -130,6 +132,7 @@ impl<'a> Walk<'a> {
             captured_len: slow.captured_len,
             wire_len: slow.wire_len,
             link: slow.link,
+            interface: slow.interface,
             time: slow.time,
         })
     }

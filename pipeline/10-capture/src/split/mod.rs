@@ -17,6 +17,7 @@
 
 use crate::format::{CAPTURED_LEN_MAX, Classic, FLOWPIN, Format, Lengths, Next, Order};
 use crate::magic::Compression;
+use flowpin_packet::InterfaceNames;
 
 /// What cuts one capture.
 #[derive(Debug)]
@@ -47,7 +48,7 @@ impl Splitter {
         if Compression::of(head) != Compression::None {
             return None;
         }
-        let (kind, len) = match Format::identify(head).ok()?? {
+        let (kind, len) = match Format::identify(head, &InterfaceNames::default()).ok()?? {
             (Format::Classic(classic), len) => {
                 (classic.lengths == Lengths::Normal).then_some((Kind::Classic(classic), len))?
             }
@@ -130,7 +131,7 @@ impl Splitter {
     /// Walks from the border `start` to the first border at or behind `until`, which may be the end
     /// of the bytes. None: what is there is not to be cut, or the bytes end before that border.
     pub fn walk(&self, bytes: &[u8], start: usize, until: usize) -> Option<Walked> {
-        let (mut format, _) = Format::identify(&self.head).ok()??;
+        let (mut format, _) = Format::identify(&self.head, &InterfaceNames::default()).ok()??;
         if let Format::Pcapng(pcapng) = &mut format {
             let mut pos = 0;
             let Next::Need(_) = pcapng.next(&self.head, &mut pos) else {

@@ -99,6 +99,7 @@ fn store_frame(frame: &Frame, origin: Origin, meta: &mut PacketMeta) {
     meta.captured_len = frame.captured_len;
     meta.wire_len = frame.wire_len;
     meta.link = LinkType::Ethernet;
+    meta.interface = frame.interface;
 }
 
 /// Length of an Ethernet header.

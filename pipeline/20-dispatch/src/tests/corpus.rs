@@ -3,7 +3,9 @@
 use super::robust::{both_paths, every_cut};
 use super::{fields, whole_frame};
 use crate::{Clock, DispatchOptions, Dispatched, Dispatcher};
-use flowpin_packet::{Endpoints, Frame, FrameBytes, LinkType, PacketKind, PacketMeta, Timestamp};
+use flowpin_packet::{
+    Endpoints, Frame, FrameBytes, InterfaceId, LinkType, PacketKind, PacketMeta, Timestamp,
+};
 use flowpin_testkit::corpus;
 use std::path::Path;
 use std::process::Command;
@@ -260,6 +262,7 @@ fn pcap_frames(bytes: &[u8], from: fn([u8; 4]) -> u32) -> Vec<Frame> {
             captured_len,
             wire_len,
             link,
+            interface: InterfaceId::NONE,
             time,
         });
         at += captured_len as usize;
@@ -310,6 +313,7 @@ fn pcapng_frames(bytes: &[u8]) -> Vec<Frame> {
                     captured_len,
                     wire_len,
                     link,
+                    interface: InterfaceId::NONE,
                     time: Timestamp(0),
                 });
             }

@@ -9,7 +9,8 @@ mod stack;
 
 use crate::{DispatchOptions, Dispatched, Dispatcher};
 use flowpin_packet::{
-    Datagram, FragmentRef, Frame, LinkType, PacketFlags, PacketKind, PacketMeta, Timestamp,
+    Datagram, FragmentRef, Frame, InterfaceId, LinkType, PacketFlags, PacketKind, PacketMeta,
+    Timestamp,
 };
 
 /// A dispatcher followed by the simplest reassembly: everything is kept, nothing overlaps.
@@ -147,6 +148,7 @@ pub(crate) fn whole_frame(link: LinkType, bytes: &[u8]) -> Frame {
         captured_len: len,
         wire_len: len,
         link,
+        interface: InterfaceId::NONE,
         time: Timestamp(0),
     }
 }

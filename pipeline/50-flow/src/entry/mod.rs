@@ -16,7 +16,9 @@ pub(crate) mod stream;
 use crate::observe::NO_VLAN;
 use crate::time::timeouts::Class;
 use birth::Birth;
-use flowpin_packet::{Endpoints, FlowKey, PacketMeta, Seq, TcpFlags, Timestamp, TunnelKind};
+use flowpin_packet::{
+    Endpoints, FlowKey, InterfaceId, PacketMeta, Seq, TcpFlags, Timestamp, TunnelKind,
+};
 use flowpin_record::{TcpState, Uid};
 use history::Letters;
 
@@ -87,8 +89,7 @@ pub(crate) struct Cold {
     /// Otherwise the handle of the [`Addresses`], which hold it too.
     // PERF: one word for both: another word would add eight bytes to `Cold`.
     pub(crate) birth_or_addresses: u32,
-    /// Interim records written.
-    pub(crate) interims: u32,
+    pub(crate) interims: Interims,
 }
 
 impl Cold {
@@ -101,12 +102,45 @@ impl Cold {
             rtt: 0,
             vlans: [NO_VLAN; 2],
             birth_or_addresses,
-            interims: 0,
+            interims: Interims::of(meta.interface),
         }
     }
 }
 
 const _: () = assert!(size_of::<Cold>() == 40);
+
+/// How many interim records were written, and the interface that the first packet came by.
+///
+/// ```text
+///   31        24 23                      0
+///  │ interface  │ interim records written │
+/// ```
+// PERF: one word for both: another word would add eight bytes to `Cold`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Interims(u32);
+
+impl Interims {
+    const COUNT_MAX: u32 = (1 << 24) - 1;
+
+    const fn of(interface: InterfaceId) -> Self {
+        Self((interface.0 as u32) << 24)
+    }
+
+    /// The interface.
+    #[inline]
+    pub(crate) const fn interface(self) -> InterfaceId {
+        InterfaceId((self.0 >> 24) as u8)
+    }
+
+    /// Counts one more, and returns how many there are: one a second is counted for half a year.
+    pub(crate) const fn count(&mut self) -> u32 {
+        let count = self.0 & Self::COUNT_MAX;
+        if count < Self::COUNT_MAX {
+            self.0 += 1;
+        }
+        self.0 & Self::COUNT_MAX
+    }
+}
 
 /// Addresses that the key does not hold, and the field that their handle displaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -373,7 +407,19 @@ pub(crate) const FREE_KEY: FlowKey = FlowKey {
 
 #[cfg(test)]
 mod tests {
-    use super::{End, EndState};
+    use super::{End, EndState, Interims};
+    use flowpin_packet::InterfaceId;
+
+    /// Counting never reaches the interface, and stops at its end.
+    #[test]
+    fn interims_and_interface_share_a_word() {
+        let mut interims = Interims::of(InterfaceId(255));
+        assert_eq!((interims.count(), interims.count()), (1, 2));
+        interims.0 |= Interims::COUNT_MAX - 1;
+        assert_eq!(interims.count(), Interims::COUNT_MAX);
+        assert_eq!(interims.count(), Interims::COUNT_MAX);
+        assert_eq!(interims.interface(), InterfaceId(255));
+    }
 
     /// A repeated state must not displace the one before.
     #[test]

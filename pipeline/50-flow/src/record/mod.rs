@@ -9,7 +9,7 @@ use crate::entry::{Addresses, Bits, Cold, End, EndState, Extra, Hot};
 use crate::observe::NO_VLAN;
 use conn_state::Outcome;
 use core::net::{IpAddr, Ipv4Addr};
-use flowpin_packet::{Endpoints, FlowKey, Seq, TcpFlags, Timestamp};
+use flowpin_packet::{Endpoints, FlowKey, InterfaceId, Seq, TcpFlags, Timestamp};
 use flowpin_record::{
     ConnRecord, ConnState, Direction, EndReason, FlowState, History, RecordEndpoint, TcpState, Uid,
 };
@@ -82,6 +82,7 @@ impl Parts<'_> {
         record.reason = reason;
         record.interim = interim;
         record.vlans = cold.vlans;
+        record.interface = cold.interims.interface();
         record.tunnel = self.extra.and_then(|extra| extra.tunnel);
         record.flipped = hot.bits.has(Bits::FLIPPED);
         record.midstream = hot.bits.has(Bits::MIDSTREAM);
@@ -255,6 +256,7 @@ pub(crate) const BLANK: ConnRecord = ConnRecord {
     interim: 0,
     rtt_ns: None,
     vlans: [NO_VLAN; 2],
+    interface: InterfaceId::NONE,
     tunnel: None,
     flipped: false,
     midstream: false,

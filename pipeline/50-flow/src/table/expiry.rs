@@ -178,8 +178,7 @@ impl Table {
         };
         self.hot[handle].bits.clear(Bits::CHANGED);
         let cold = &mut self.cold[handle];
-        cold.interims = cold.interims.saturating_add(1);
-        let (number, nth) = (cold.first_packet, cold.interims);
+        let (number, nth) = (cold.first_packet, cold.interims.count());
         let key = RecordKey {
             time: boundary,
             number,

@@ -110,6 +110,7 @@ impl DataDecider {
             client: record.client,
             server: record.server,
             vlans: record.vlans,
+            interface: record.interface,
             app: NAME,
             in_tools: self.in_tools,
             transaction: 0,

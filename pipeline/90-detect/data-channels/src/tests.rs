@@ -4,7 +4,7 @@ use crate::connections::tests::{connection, end};
 use crate::{DataDecider, DataNews, DataObserver};
 use flowpin_aggregate::{CountedAs, Decider, Emit, Observer, Traffic};
 use flowpin_counters::Loss;
-use flowpin_packet::Timestamp;
+use flowpin_packet::{InterfaceId, Timestamp};
 use flowpin_record::{
     AnomalyRecord, ConnRecord, DataChannel, MessagePlace, MessageSchema, RecordKey, RecordSink,
     ToolNames, TunnelRecord, Uid, Value,
@@ -74,6 +74,7 @@ fn see(observer: &mut DataObserver, number: u64, seen: &Seen) {
                 client: end(1, 50_000),
                 server: end(2, 21),
                 vlans: [0xffff; 2],
+                interface: InterfaceId::NONE,
                 app: "ftp",
                 in_tools: ToolNames::of("ftp"),
                 transaction: 0,

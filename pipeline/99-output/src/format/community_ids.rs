@@ -51,7 +51,7 @@ impl CommunityIds {
 mod tests {
     use super::CommunityIds;
     use core::net::IpAddr;
-    use flowpin_packet::Timestamp;
+    use flowpin_packet::{InterfaceId, Timestamp};
     use flowpin_record::{MessagePlace, NO_TRANSACTION, RecordEndpoint, ToolNames, Uid};
 
     fn place(uid: u64, protocol: u8, ports: (u16, u16)) -> MessagePlace {
@@ -66,6 +66,7 @@ mod tests {
             client: end(1, ports.0),
             server: end(2, ports.1),
             vlans: [0xffff; 2],
+            interface: InterfaceId::NONE,
             app: "",
             in_tools: ToolNames::NONE,
             transaction: NO_TRANSACTION,

@@ -17,6 +17,7 @@ mod community_ids;
 mod escape;
 mod eve;
 mod formats;
+mod interfaces;
 mod message;
 mod schemas;
 mod sink;
@@ -36,8 +37,9 @@ use crate::batch::{Entry, RecordBatch, TextFormat, TextLens};
 use crate::text::DateCache;
 use community_ids::CommunityIds;
 use flowpin_config::OutputPlan;
-use flowpin_packet::Timestamp;
+use flowpin_packet::{InterfaceNames, Timestamp};
 use flowpin_record::{MessageSchema, RecordKey, RecordType, Row, Shown};
+use interfaces::Interfaces;
 use sorter::Sorter;
 
 /// Formats one worker's records and holds them until the watermark has passed them.
@@ -52,6 +54,7 @@ pub struct Formatter {
     /// Records since the last batch, by type.
     built: [u64; RecordType::COUNT],
     schemas: MessageSchemas,
+    interfaces: Interfaces,
     /// Messages since the last batch, by schema.
     built_messages: Vec<u64>,
     /// The kind of message that came last: often the next one's too.
@@ -72,6 +75,7 @@ impl Formatter {
             earliest: RecordKey::LAST,
             built: [0; RecordType::COUNT],
             schemas: MessageSchemas::default(),
+            interfaces: Interfaces::default(),
             built_messages: Vec::new(),
             last_schema: 0,
             ids: CommunityIds::new(plan.community_id.then_some(plan.community_seed)),
@@ -86,6 +90,16 @@ impl Formatter {
             schemas: schemas.clone(),
             ..Self::new(plan)
         }
+    }
+
+    /// From here on it takes messages of these kinds, too.
+    pub fn take_messages(&mut self, schemas: &MessageSchemas) {
+        self.schemas = schemas.clone();
+    }
+
+    /// Records that follow carry numbers of interfaces with these names.
+    pub fn name_interfaces(&mut self, names: &InterfaceNames) {
+        self.interfaces = Interfaces::new(names.clone());
     }
 
     /// Hands over all records with a time up to and including `watermark`, sorted by key.

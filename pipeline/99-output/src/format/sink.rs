@@ -30,11 +30,13 @@ impl RecordSink for Formatter {
         if self.formats.eve {
             let (text, dates) = (&mut self.hold.text, &mut self.dates);
             let id = community_id.as_ref();
-            let len = text.line(|line| eve::conn(line, dates, key, record, id));
+            let interface = self.interfaces.get(record.interface);
+            let len = text.line(|line| eve::conn(line, dates, key, record, (id, interface)));
             place.lens = place.lens.with(TextFormat::Eve, len);
         }
         if self.formats.columns() {
-            let row = ConnRow::new(record, community_id);
+            let interface = self.interfaces.name(record.interface);
+            let row = ConnRow::new(record, community_id, interface);
             place.lens = self.put_columns(&row, place.lens);
             if self.formats.parquet {
                 place.row = push_row(&mut self.hold.rows.conns, Some(row));
@@ -51,7 +53,9 @@ impl RecordSink for Formatter {
         }
         self.count(RecordType::Conn);
         let seed = self.community_seed;
-        let row = ConnRow::new(record, seed.map(|seed| CommunityId::of(seed, record)));
+        let community_id = seed.map(|seed| CommunityId::of(seed, record));
+        // Zeek's columns do not have it.
+        let row = ConnRow::new(record, community_id, None);
         let mut place = self.place();
         place.row = NO_ROW;
         place.lens = self.put_zeek(&row, place.lens);
@@ -68,7 +72,8 @@ impl RecordSink for Formatter {
         let mut place = self.place();
         if self.formats.eve {
             let (text, dates) = (&mut self.hold.text, &mut self.dates);
-            let len = text.line(|line| eve::anomaly(line, dates, record));
+            let interface = self.interfaces.get(record.interface);
+            let len = text.line(|line| eve::anomaly(line, dates, record, interface));
             place.lens = place.lens.with(TextFormat::Eve, len);
         }
         place.lens = self.put_columns(record, place.lens);
@@ -169,6 +174,8 @@ impl RecordSink for Formatter {
             return;
         }
         let community_id = self.ids.of(place);
+        let mut texts = self.place();
+        let interface = self.interfaces.get(place.interface);
         let Some(ready) = self.schemas.get(number) else {
             return;
         };
@@ -193,9 +200,9 @@ impl RecordSink for Formatter {
             place,
             values,
             community_id,
+            interface,
             from_server: schema.is_from_server(values),
         };
-        let mut texts = self.place();
         let (text, dates) = (&mut self.hold.text, &mut self.dates);
         let lens = message::put_all(text, dates, formats, &message);
         let fields = if formats.parquet {

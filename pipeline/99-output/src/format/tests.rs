@@ -5,7 +5,7 @@ use crate::batch::TextFormat;
 use crate::text::LINE_LEN_MAX;
 use core::net::{IpAddr, Ipv6Addr};
 use flowpin_config::{Format, OutputPlan};
-use flowpin_packet::{Layer, Reason, TcpFlags, Timestamp, TunnelKind, bad};
+use flowpin_packet::{InterfaceId, Layer, Reason, TcpFlags, Timestamp, TunnelKind, bad};
 use flowpin_record::{
     AnomalyRecord, App, Confidence, ConnRecord, ConnState, Direction, EndReason, FlowState,
     History, RecordEndpoint, RecordKey, RecordSink, TcpState, ToolNames, Uid,
@@ -33,6 +33,7 @@ fn oddity(number: u64) -> AnomalyRecord {
     AnomalyRecord {
         time: Timestamp(number),
         packet_number: Some(number),
+        interface: InterfaceId::NONE,
         what: bad(Layer::Udp, Reason::Truncated, 1),
         app: None,
         addresses: None,
@@ -80,6 +81,7 @@ fn longest() -> ConnRecord {
         interim: u32::MAX,
         rtt_ns: Some(u64::MAX),
         vlans: [4095; 2],
+        interface: InterfaceId::NONE,
         tunnel: Some((TunnelKind::Geneve, Uid(u64::MAX))),
         flipped: true,
         midstream: true,

@@ -15,7 +15,7 @@ pub(crate) use samples::{flood, host_pair, longest, renamed, scan, web};
 
 use flowpin_config::{Format, OutputPlan};
 use flowpin_output::{Formatter, Merger, OutputError, Writers};
-use flowpin_packet::Timestamp;
+use flowpin_packet::{InterfaceName, InterfaceNames, Timestamp};
 use flowpin_record::{
     AnomalyRecord, ConnRecord, FloodRecord, HostPairRecord, RecordKey, RecordSink, ScanRecord,
     TunnelRecord,
@@ -68,6 +68,17 @@ pub(crate) const ALL_FORMATS: [Format; 5] = [
     Format::Parquet,
 ];
 
+/// Interfaces with the numbers 1 and 2.
+pub(crate) fn names() -> InterfaceNames {
+    let names = InterfaceNames::default();
+    for (name, queue) in [("eth0", None), ("eth1", Some(2))] {
+        names
+            .number(InterfaceName::new(name, queue).unwrap())
+            .unwrap();
+    }
+    names
+}
+
 /// Writes records through one formatter and ends the files.
 pub(crate) fn write_all(
     plan: &OutputPlan,
@@ -75,6 +86,7 @@ pub(crate) fn write_all(
     records: &[(RecordKey, Any)],
 ) -> Result<(), OutputError> {
     let mut formatter = Formatter::new(plan);
+    formatter.name_interfaces(&names());
     let mut merger = Merger::new(1);
     for chunk in records.chunks(100) {
         for (key, record) in chunk {

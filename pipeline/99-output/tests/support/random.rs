@@ -2,7 +2,7 @@
 
 use super::{Any, SECOND, START, flood, host_pair, scan, web};
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use flowpin_packet::{Layer, Reason, TcpFlags, Timestamp, TunnelKind, bad};
+use flowpin_packet::{InterfaceId, Layer, Reason, TcpFlags, Timestamp, TunnelKind, bad};
 use flowpin_record::{
     AnomalyRecord, AppEvent, ConnRecord, ConnState, Direction, FloodKind, FloodRecord,
     HostPairRecord, RecordEndpoint, RecordKey, Samples, ScanKind, ScanMethod, ScanRecord,
@@ -81,6 +81,7 @@ impl Random {
             interim: if self.below(10) == 0 { 3 } else { 0 },
             rtt_ns: (self.below(2) == 0).then(|| self.below(SECOND)),
             vlans: [[u16::MAX; 2], [7, u16::MAX], [7, 4000]][self.below(3) as usize],
+            interface: InterfaceId(self.below(3) as u8),
             tunnel: (self.below(5) == 0).then(|| (TunnelKind::Vxlan, Uid(self.next()))),
             flipped: self.below(9) == 0,
             midstream: self.below(9) == 0,
@@ -95,6 +96,7 @@ impl Random {
         AnomalyRecord {
             time,
             packet_number: Some(self.number()).filter(|number| number % 8 > 0),
+            interface: InterfaceId(self.below(3) as u8),
             what: bad(layer, reason, self.next() as u16),
             app: time.0.is_multiple_of(3).then(|| AppEvent {
                 protocol: "http",

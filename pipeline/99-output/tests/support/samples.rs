@@ -2,7 +2,7 @@
 
 use super::{SECOND, START};
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use flowpin_packet::{TcpFlags, Timestamp, TunnelKind};
+use flowpin_packet::{InterfaceId, TcpFlags, Timestamp, TunnelKind};
 use flowpin_record::{
     App, Confidence, ConnRecord, ConnState, Direction, EndReason, EpisodeState, FloodKind,
     FloodRecord, FlowState, History, HostPairRecord, PairConnection, RecordEndpoint, Samples,
@@ -48,6 +48,7 @@ pub(crate) fn web() -> ConnRecord {
         interim: 0,
         rtt_ns: Some(23_456_789),
         vlans: [u16::MAX; 2],
+        interface: InterfaceId::NONE,
         tunnel: None,
         flipped: false,
         midstream: false,
@@ -119,6 +120,7 @@ pub(crate) fn longest() -> ConnRecord {
         interim: u32::MAX,
         rtt_ns: Some(u64::MAX),
         vlans: [4095, 4094],
+        interface: InterfaceId::NONE,
         tunnel: Some((TunnelKind::Erspan, Uid(u64::MAX))),
         flipped: true,
         midstream: true,

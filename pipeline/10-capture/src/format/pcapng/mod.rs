@@ -14,8 +14,8 @@ mod statistics;
 
 use super::classic::place;
 use super::{CAPTURED_LEN_MAX, DamageKind, Next, Order, Peek};
-use flowpin_packet::{Frame, Timestamp};
-use interface::Interface;
+use flowpin_packet::{Frame, InterfaceNames, Timestamp};
+use interface::{Interface, name_of};
 pub(crate) use quick::Quick;
 pub(crate) use statistics::FLOWPIN;
 use statistics::Statistics;
@@ -26,6 +26,10 @@ pub(crate) struct Pcapng {
     order: Order,
     /// The section's interfaces, by number.
     interfaces: Vec<Interface>,
+    /// Where interfaces of all captures have their names.
+    names: InterfaceNames,
+    /// Interfaces whose names found no room there.
+    pub(crate) unnamed: u64,
     /// A block in the middle of which we are.
     skip: Option<Skip>,
     last_link: (u16, Order),
@@ -65,7 +69,7 @@ struct Packet {
 
 impl Pcapng {
     /// `None`: not pcapng. `Some(None)`: cut off before that can be told for sure.
-    pub(crate) fn identify(head: &[u8]) -> Option<Option<Self>> {
+    pub(crate) fn identify(head: &[u8], names: &InterfaceNames) -> Option<Option<Self>> {
         let block_type = head.first_chunk::<4>()?;
         if u32::from_be_bytes(*block_type) != SECTION_HEADER {
             return None;
@@ -76,6 +80,7 @@ impl Pcapng {
         section_order(*magic).map(|order| {
             Some(Self {
                 order,
+                names: names.clone(),
                 ..Self::default()
             })
         })
@@ -204,13 +209,18 @@ impl Pcapng {
     }
 
     fn interface(&mut self, content: &[u8]) -> Result<(), DamageKind> {
-        let interface =
+        let (mut interface, name) =
             Interface::parse(content, self.order).ok_or(DamageKind::BlockFields(INTERFACE))?;
         if self.interfaces.len() >= INTERFACE_COUNT_MAX as usize {
             return Err(DamageKind::TooManyInterfaces(INTERFACE_COUNT_MAX));
         }
         if !self.links.contains(&interface.link_number) && self.links.len() < LINK_COUNT_MAX {
             self.links.push(interface.link_number);
+        }
+        if let Some(name) = name_of(name, self.is_own) {
+            let number = self.names.number(name);
+            self.unnamed += u64::from(number.is_none());
+            interface.id = number.unwrap_or_default();
         }
         self.interfaces.push(interface);
         Ok(())
@@ -302,6 +312,7 @@ impl Pcapng {
             captured_len: packet.captured_len,
             wire_len: packet.len.max(packet.captured_len),
             link: interface.link,
+            interface: interface.id,
             time: self.last_time,
         };
         Ok(Some(Next::Frame(frame, start)))

@@ -3,7 +3,7 @@
 
 use super::{BLOCK_LEN_MAX, BLOCK_LEN_MIN, ENHANCED_PACKET, Pcapng, TRAILER_LEN};
 use crate::format::{CAPTURED_LEN_MAX, Order};
-use flowpin_packet::{Frame, LinkType, Timestamp};
+use flowpin_packet::{Frame, InterfaceId, LinkType, Timestamp};
 
 /// What is known of such packets before they come. Good until the next block of another type: it
 /// may begin a section, or describe an interface.
@@ -12,6 +12,7 @@ pub(crate) struct Quick {
     pub(crate) link: LinkType,
     /// Of each interface, the length of a tick; 0 beyond the last one.
     tick_ns: [u64; INTERFACES_MAX],
+    ids: [InterfaceId; INTERFACES_MAX],
 }
 
 /// Captures of more interfaces are rare.
@@ -31,15 +32,19 @@ impl Pcapng {
             return None;
         }
         let mut tick_ns = [0; INTERFACES_MAX];
-        for (place, interface) in tick_ns.iter_mut().zip(&self.interfaces) {
+        let mut ids = [InterfaceId::NONE; INTERFACES_MAX];
+        let places = tick_ns.iter_mut().zip(&mut ids);
+        for ((tick_ns, id), interface) in places.zip(&self.interfaces) {
             if interface.link_number != first.link_number {
                 return None;
             }
-            *place = interface.clock.nanos_per_tick().unwrap_or(0);
+            *tick_ns = interface.clock.nanos_per_tick().unwrap_or(0);
+            *id = interface.id;
         }
         Some(Quick {
             link: first.link,
             tick_ns,
+            ids,
         })
     }
 
@@ -80,6 +85,7 @@ impl Quick {
                 captured_len,
                 wire_len: word(6).max(captured_len),
                 link: self.link,
+                interface: self.ids.get(word(2) as usize).copied().unwrap_or_default(),
                 time: Timestamp(time),
             };
             (frame, end)

@@ -1,6 +1,6 @@
 //! What the capturing program knew beside the packets: who it is, how late it was, what was lost.
 //!
-//! A recording of Flowpin's own has the time of each second without a packet, so that what ends by
+//! A recording of Flowpin's own has the time of each half second, so that what ends by
 //! time ends in the recording when it ended in the run. Other programs write statistics at the
 //! end, whose time says nothing about the packets.
 

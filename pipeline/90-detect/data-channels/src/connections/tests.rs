@@ -3,7 +3,7 @@
 use super::{DataConnections, may_carry_data};
 use core::net::IpAddr;
 use flowpin_counters::Loss;
-use flowpin_packet::Timestamp;
+use flowpin_packet::{InterfaceId, Timestamp};
 use flowpin_record::{
     ConnRecord, ConnState, DataChannel, Direction, EndReason, FlowState, History, RecordEndpoint,
     TcpState, Uid,
@@ -48,6 +48,7 @@ pub(crate) fn connection(
         interim: 0,
         rtt_ns: None,
         vlans: [u16::MAX; 2],
+        interface: InterfaceId::NONE,
         tunnel: None,
         flipped: false,
         midstream: false,

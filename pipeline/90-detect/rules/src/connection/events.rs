@@ -7,7 +7,7 @@ use crate::alert::Candidate;
 use crate::database::{Database, Odd};
 use core::net::IpAddr;
 use flowpin_counters::{Loss, Losses};
-use flowpin_packet::{Layer, LinkType, Malformed, Timestamp};
+use flowpin_packet::{InterfaceId, Layer, LinkType, Malformed, Timestamp};
 use flowpin_record::{
     AlertPacket, MessagePlace, NO_TRANSACTION, RecordEndpoint, RecordKey, ToolNames, Uid,
 };
@@ -137,6 +137,8 @@ pub struct Seen {
     pub time: Timestamp,
     /// Stream time.
     pub stream_time: Timestamp,
+    /// The interface that it came by.
+    pub interface: InterfaceId,
 }
 
 /// A frame that was refused, or that is odd.
@@ -216,6 +218,7 @@ impl PacketEvents {
             client: end(from),
             server: end(to),
             vlans: [NO_VLAN; 2],
+            interface: seen.interface,
             app: "",
             in_tools: ToolNames::NONE,
             transaction: NO_TRANSACTION,

@@ -12,6 +12,7 @@ pub(crate) use fields::{FIELDS, MESSAGE_FIELDS};
 pub(super) use host_pair::host_pair;
 pub(super) use scan::{flood, scan};
 
+use super::interfaces::Shown;
 use crate::text::{DateCache, Line};
 use core::net::IpAddr;
 use flowpin_packet::{Layer, Timestamp};
@@ -30,12 +31,15 @@ pub(super) fn conn(
     dates: &mut DateCache,
     key: RecordKey,
     record: &ConnRecord,
-    community_id: Option<&CommunityId>,
+    (community_id, interface): (Option<&CommunityId>, Option<&Shown>),
 ) {
     line.put(b"{\"timestamp\":\"");
     line.put_eve_time(dates, key.time);
     line.put(b"\",\"flow_id\":");
     line.put_u64(record.uid.flow_id());
+    if let Some(interface) = interface {
+        line.put_str(&interface.member);
+    }
     // Suricata tells of a flow once, so its users add up all `flow` events: sums so far must not
     // be among them.
     if record.interim == 0 {
@@ -54,8 +58,17 @@ pub(super) fn conn(
     if record.protocol == 6 {
         put_tcp(line, record);
     }
-    put_own(line, record);
+    put_own(line, record, interface);
     line.put(b"}\n");
+}
+
+/// The receive queue, if packets of one alone were captured.
+#[inline]
+pub(super) fn put_queue(line: &mut Line<'_>, interface: Option<&Shown>) {
+    if let Some(queue) = interface.and_then(|interface| interface.name.queue()) {
+        line.put(b",\"queue\":");
+        line.put_u64(u64::from(queue));
+    }
 }
 
 /// Identifiers of up to two tags, outermost first.
@@ -185,7 +198,7 @@ fn put_tcp(line: &mut Line<'_>, record: &ConnRecord) {
 
 /// What only Flowpin says; figures that are nearly always 0 stand there only if they are not.
 #[inline]
-fn put_own(line: &mut Line<'_>, record: &ConnRecord) {
+fn put_own(line: &mut Line<'_>, record: &ConnRecord, interface: Option<&Shown>) {
     line.put(b",\"flowpin\":{\"uid\":\"");
     line.put(&record.uid.text());
     line.put(b"\",\"conn_state\":\"");
@@ -236,6 +249,7 @@ fn put_own(line: &mut Line<'_>, record: &ConnRecord) {
     if marked | (rare > 0) {
         put_rare(line, record);
     }
+    put_queue(line, interface);
     line.put(b"}");
 }
 
@@ -282,13 +296,21 @@ fn put_rare(line: &mut Line<'_>, record: &ConnRecord) {
 }
 
 /// Appends an `anomaly` event.
-pub(super) fn anomaly(line: &mut Line<'_>, dates: &mut DateCache, record: &AnomalyRecord) {
+pub(super) fn anomaly(
+    line: &mut Line<'_>,
+    dates: &mut DateCache,
+    record: &AnomalyRecord,
+    interface: Option<&Shown>,
+) {
     line.put(b"{\"timestamp\":\"");
     line.put_eve_time(dates, record.time);
     line.put(b"\"");
     if let Some((uid, ..)) = record.connection {
         line.put(b",\"flow_id\":");
         line.put_u64(uid.flow_id());
+    }
+    if let Some(interface) = interface {
+        line.put_str(&interface.member);
     }
     line.put(b",\"event_type\":\"anomaly\"");
     if let Some(number) = record.packet_number {
@@ -314,6 +336,7 @@ pub(super) fn anomaly(line: &mut Line<'_>, dates: &mut DateCache, record: &Anoma
         line.put_str(app.name);
         line.put(b"\",\"suppressed\":");
         line.put_u64(record.suppressed);
+        put_queue(line, interface);
         line.put(b"}}\n");
         return;
     }
@@ -337,6 +360,7 @@ pub(super) fn anomaly(line: &mut Line<'_>, dates: &mut DateCache, record: &Anoma
     line.put_u64(u64::from(record.what.offset));
     line.put(b",\"suppressed\":");
     line.put_u64(record.suppressed);
+    put_queue(line, interface);
     line.put(b"}}\n");
 }
 

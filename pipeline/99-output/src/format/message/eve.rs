@@ -3,7 +3,7 @@
 use super::Message;
 use super::shapes::put_shaped;
 use super::values::put_json_value;
-use crate::format::eve::{put_addresses, put_peers, put_vlans};
+use crate::format::eve::{put_addresses, put_peers, put_queue, put_vlans};
 use crate::format::schemas::{Columns, Members, Node};
 use crate::text::{DateCache, Key, TextBuffer};
 use flowpin_record::{NO_TRANSACTION, Uid, Value};
@@ -23,6 +23,9 @@ pub(super) fn eve(text: &mut TextBuffer, dates: &mut DateCache, message: &Messag
         if place.uid != Uid(0) {
             line.put(b",\"flow_id\":");
             line.put_u64(place.uid.flow_id());
+        }
+        if let Some(interface) = message.interface {
+            line.put_str(&interface.member);
         }
         if let Some(number) = place.packet_number {
             line.put(b",\"pcap_cnt\":");
@@ -71,6 +74,7 @@ pub(super) fn eve(text: &mut TextBuffer, dates: &mut DateCache, message: &Messag
         line.put(b",\"flowpin\":{\"uid\":\"");
         line.put(&place.uid.text());
         line.put(b"\"");
+        put_queue(line, message.interface);
     });
     object.put_members(text, dates, &message.ready.under_own);
     text.put_first(b"}}\n", 3);

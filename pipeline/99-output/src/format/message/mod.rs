@@ -6,6 +6,7 @@ mod shapes;
 mod values;
 
 use super::Formats;
+use super::interfaces::Shown;
 use super::schemas::{Field, Ready, Source};
 use crate::batch::TextFormat;
 use crate::text::{DateCache, TextBuffer};
@@ -24,6 +25,8 @@ pub(super) struct Message<'a> {
     pub(super) place: &'a MessagePlace,
     pub(super) values: &'a [Value<'a>],
     pub(super) community_id: Option<CommunityId>,
+    /// The interface, if it has a name.
+    pub(super) interface: Option<&'a Shown>,
     /// As in its schema.
     pub(super) from_server: bool,
 }
