@@ -407,3 +407,24 @@ alert tcp any any -> any any (flow.pkts:either,>5; sid:5;)
     let turns: &[(bool, &[u8])] = &[(true, b"abc"), (false, b"defg")];
     assert_eq!(sids(&talk(turns, 2000, 1), rules), [1, 4, 4, 2]);
 }
+
+/// Segments that only acknowledge are counted, whether or not a rule asks for them, and are compared
+/// if one does.
+#[test]
+fn acknowledgements_count() {
+    let mut frames = talk(EXCHANGE, 2000, 1);
+    let acknowledgement = frames[2].clone();
+    for _ in 0..3 {
+        frames.insert(4, acknowledgement.clone());
+    }
+    let counts = "alert tcp any any -> any any (flow:to_client; flow.pkts_toserver:6; \
+        content:\"200 OK\"; depth:20; sid:2;)\n";
+    assert_eq!(sids(&frames, counts), [2]);
+    let asks = "alert tcp any any -> any any (flow:to_server; flags:A; dsize:0; \
+        flow.pkts_toserver:4<>7; sid:1;)\n";
+    assert_eq!(sids(&frames, &[counts, asks].concat()), [1, 1, 2]);
+    // The handshake's is not one of an established connection.
+    let established = "alert tcp any any -> any any (flow:established,to_server; flags:A; dsize:0; \
+        sid:1;)\n";
+    assert_eq!(sids(&frames, established).len(), 4);
+}

@@ -4,8 +4,10 @@ use crate::exit::{Failure, origin};
 use crate::tell::tell;
 use anyhow::anyhow;
 use flowpin_config::{Plan, RulesPlan};
+use flowpin_rule::RuleSet;
 use flowpin_rules::Loaded;
 use flowpin_words::printable;
+use std::sync::Arc;
 
 /// Reads the plan's rules. What is refused goes to standard error.
 ///
@@ -20,7 +22,27 @@ pub(crate) fn load(plan: &mut Plan) -> Result<(), Failure> {
     tell_unused(&loaded, &plan.rules.variables);
     tell_classes(&loaded);
     report(&loaded, SHOWN_MAX);
-    flowpin_rules::put(loaded, plan).map_err(refused)
+    flowpin_rules::put(loaded, plan).map_err(refused)?;
+    match &plan.rules.loaded {
+        Some(set) if plan.rules.strict => check_evaluated(set).map_err(refused),
+        _ => Ok(()),
+    }
+}
+
+/// Rules that can be read, but not evaluated: a run tells which it leaves out when it begins.
+fn check_evaluated(set: &Arc<RuleSet>) -> Result<(), String> {
+    let database = flowpin_engine::rule_database(Arc::clone(set));
+    for (number, why) in database.refused() {
+        if let Some(rule) = set.rules.get(*number) {
+            let (place, sid) = (&rule.place, rule.sid);
+            let text = format!("{}:{}: sid {sid}: {why}", place.file, place.line);
+            tell(printable(text.as_bytes()));
+        }
+    }
+    match database.refused() {
+        [] => Ok(()),
+        _ => Err("a rule is refused, see above".to_owned()),
+    }
 }
 
 /// The option by which rules, or what is around them, come into a plan.

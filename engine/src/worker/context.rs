@@ -3,7 +3,7 @@
 
 use flowpin_flow::{Peers, Table};
 use flowpin_packet::{FrameBytes, InterfaceId, LinkType, Lives, PacketMeta, Stretch, Timestamp};
-use flowpin_record::{ConnRecord, RecordKey};
+use flowpin_record::{ConnRecord, RecordEndpoint, RecordKey};
 
 /// What causes records: a packet, or a connection's end.
 #[derive(Clone, Copy, Debug)]
@@ -124,6 +124,15 @@ impl<'a, S> Context<'a, S> {
                 at: self.cause.stream_time,
             }),
             PeerSource::Record(_) => None,
+        }
+    }
+
+    /// The IP protocol number of a connection, its client and its server.
+    // PERF: asked for with each event that rules see; who asks for all hashes an identifier, too.
+    pub(super) fn ends(&self, handle: u32) -> (u8, RecordEndpoint, RecordEndpoint) {
+        match self.peers {
+            PeerSource::Table(table) => table.ends_of(handle),
+            PeerSource::Record(record) => (record.protocol, record.client, record.server),
         }
     }
 

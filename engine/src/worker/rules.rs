@@ -122,6 +122,13 @@ impl Rules {
         self.detector.identified(handle, names, verdict);
     }
 
+    /// Whether a packet that was [kept](Self::keep) is one that no rule asks for: then it is only
+    /// counted.
+    pub(super) fn passes_over(&mut self, handle: u32, (nth, to_server): (u32, bool)) -> bool {
+        let meta = self.packets.get(nth as usize);
+        meta.is_some_and(|meta| self.detector.passes_over(handle, meta, to_server))
+    }
+
     /// A packet that was [kept](Self::keep).
     pub(super) fn packet(
         &mut self,

@@ -2,6 +2,7 @@
 
 use crate::{BlockPool, Budget, Pool, Reserved};
 use std::io;
+use std::ops::Range;
 
 /// A byte string in [`Chains`]; the default one is empty.
 ///
@@ -124,10 +125,24 @@ impl Chains {
 
     /// Appends a chain's bytes to `out`.
     pub fn read(&self, chain: &Chain, out: &mut Vec<u8>) {
-        let mut left = chain.len();
+        self.read_part(chain, 0..chain.len(), out);
+    }
+
+    /// Appends some of a chain's bytes to `out`: those of the range that it has.
+    pub fn read_part(&self, chain: &Chain, range: Range<usize>, out: &mut Vec<u8>) {
+        let end = range.end.min(chain.len());
+        let mut left = end.saturating_sub(range.start);
+        if left == 0 {
+            return;
+        }
+        let block_bytes = self.blocks.block_bytes();
         let mut block = chain.first;
-        while left > 0 {
-            let bytes = self.blocks.bytes(block);
+        for _ in 0..range.start / block_bytes {
+            block = self.following(block);
+        }
+        let mut from = range.start % block_bytes;
+        loop {
+            let bytes = self.blocks.bytes(block).get(from..).unwrap_or_default();
             let count = left.min(bytes.len());
             if count == 0 {
                 return;
@@ -138,8 +153,34 @@ impl Chains {
                 // Most chains are one block: where it leads to is not fetched.
                 return;
             }
-            block = self.next.get(block as usize).copied().unwrap_or(u32::MAX);
+            (block, from) = (self.following(block), 0);
         }
+    }
+
+    fn following(&self, block: u32) -> u32 {
+        self.next.get(block as usize).copied().unwrap_or(u32::MAX)
+    }
+
+    /// Gives the memory of a string's first bytes back, as far as `len` bytes have blocks of their
+    /// own; how many of them it still has.
+    pub fn drop_front(&mut self, shard: u8, chain: &mut Chain, len: usize) -> usize {
+        let block_bytes = self.blocks.block_bytes();
+        if len >= chain.len() {
+            self.release(shard, chain);
+            return 0;
+        }
+        let before = self.cost(chain.len());
+        for _ in 0..len / block_bytes {
+            let block = chain.first;
+            chain.first = self.following(block);
+            self.blocks.put_back(block);
+        }
+        let gone = len - len % block_bytes;
+        // Less than it has.
+        chain.len = u32::try_from(chain.len() - gone).unwrap_or(0);
+        let after = self.cost(chain.len());
+        self.budget.give_back(shard, before - after);
+        len - gone
     }
 
     /// Gives the memory of a string back; it is empty afterwards.
@@ -154,7 +195,7 @@ impl Chains {
         for more in (0..blocks).rev() {
             self.blocks.put_back(block);
             if more > 0 {
-                block = self.next.get(block as usize).copied().unwrap_or(u32::MAX);
+                block = self.following(block);
             }
         }
         *chain = Chain::default();
@@ -204,17 +245,19 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(32))]
 
-        /// Chains are byte strings: whatever is appended to whichever comes back.
+        /// Chains are byte strings: whatever is appended to whichever comes back, behind what was
+        /// dropped, and any part of it.
         #[test]
         fn chains_are_byte_strings(
             steps in prop::collection::vec(
-                (0u8..4, prop::collection::vec(any::<u8>(), 0..90), any::<bool>()), 0..60),
+                (0u8..4, prop::collection::vec(any::<u8>(), 0..90), any::<bool>(), 0usize..150),
+                0..60),
         ) {
             let budget = Budget::new(1600);
             let mut chains = Chains::new(&budget, 32).unwrap();
             let mut held = [Chain::default(); 4];
             let mut model: [Vec<u8>; 4] = Default::default();
-            for (shard, bytes, release) in steps {
+            for (shard, bytes, release, drop) in steps {
                 let (which, shard) = (usize::from(shard), shard % 2);
                 let left = budget.left(shard);
                 if chains.append(shard, &mut held[which], &bytes) {
@@ -225,7 +268,16 @@ mod tests {
                 if release {
                     chains.release(shard, &mut held[which]);
                     model[which].clear();
+                } else {
+                    let left = chains.drop_front(shard, &mut held[which], drop);
+                    let drop = drop.min(model[which].len()) - left;
+                    model[which].drain(..drop);
+                    prop_assert!(left < 32 || model[which].is_empty());
                 }
+                let (from, to) = (drop.min(model[which].len()) / 2, drop.min(model[which].len()));
+                let mut part = Vec::new();
+                chains.read_part(&held[which], from..to, &mut part);
+                prop_assert_eq!(&part, &model[which][from..to]);
                 let mut out = Vec::new();
                 chains.read(&held[which], &mut out);
                 prop_assert_eq!(&out, &model[which]);

@@ -208,17 +208,24 @@ impl Table {
     /// The endpoints of an open connection: its identifier, protocol, client and server, as in its
     /// record. The same from its first packet to its end.
     pub fn peers_of(&self, handle: u32) -> Peers {
-        let parts = self.parts(handle);
-        let protocol = parts.protocol();
-        let (client, server, _) = parts.sides_of(protocol);
+        let (protocol, client, server) = self.ends_of(handle);
+        let cold = self.parts(handle).cold;
         Peers {
             uid: self.uid(handle),
             protocol,
             client,
             server,
-            vlans: parts.cold.vlans,
-            interface: parts.cold.interims.interface(),
+            vlans: cold.vlans,
+            interface: cold.interims.interface(),
         }
+    }
+
+    /// The IP protocol number of an open connection, its client and its server, as in its record.
+    pub fn ends_of(&self, handle: u32) -> (u8, RecordEndpoint, RecordEndpoint) {
+        let parts = self.parts(handle);
+        let protocol = parts.protocol();
+        let (client, server, _) = parts.sides_of(protocol);
+        (protocol, client, server)
     }
 
     /// As [`Sighting::ports`], for any open connection.

@@ -6,7 +6,7 @@ use crate::exit::{Exit, Failure};
 use crate::rules::{report, tell_classes, tell_unused};
 use anyhow::anyhow;
 use flowpin_engine::RuleDatabase;
-use flowpin_rule::{Action, BUFFERS, KEYWORDS, Rule, Status};
+use flowpin_rule::{Action, BUFFERS, Condition, KEYWORDS, Rule, Status};
 use flowpin_rules::Loaded;
 use flowpin_words::printable;
 use std::fmt::Write;
@@ -174,7 +174,14 @@ fn explain_rule(text: &mut String, database: &RuleDatabase, number: usize, rule:
         );
     }
     for condition in &rule.conditions {
-        line(text, format_args!("  condition       {condition:?}"));
+        match condition {
+            // Not all addresses that have a score.
+            Condition::Reputation { of, check, .. } => line(
+                text,
+                format_args!("  condition       Reputation of {of:?}: {check:?}"),
+            ),
+            condition => line(text, format_args!("  condition       {condition:?}")),
+        }
     }
     if found.decided_at_merge {
         line(

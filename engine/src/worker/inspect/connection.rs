@@ -69,7 +69,9 @@ impl<'a, S: RecordSink> Connection<'a, S> {
 
     /// Bytes of a stream that do not wait.
     pub(super) fn bytes(&mut self, at: Span, bytes: &[u8]) {
-        self.examine_bytes(at, bytes);
+        if self.rules.is_some() {
+            self.examine_bytes(at, bytes);
+        }
         if !self.state.is_idle() && !self.state.is_released() {
             self.read_bytes(at, bytes);
         }

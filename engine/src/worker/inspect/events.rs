@@ -15,7 +15,7 @@ use super::Inspect;
 use crate::worker::context::{Cause, Context};
 use flowpin_flow::{Sighting, Table};
 use flowpin_identify::On;
-use flowpin_packet::{FrameBytes, Lifetimes, PacketFlags, PacketKind, Stretch};
+use flowpin_packet::{FrameBytes, Lifetimes, PacketFlags, PacketKind, PacketMeta, Stretch};
 use flowpin_reassembly::{Anomaly, Closed, Span, StreamConsumer};
 use flowpin_record::{ConnRecord, RecordKey, RecordSink};
 
@@ -110,14 +110,17 @@ impl Inspect {
     }
 
     /// Queues a packet for rules, behind all that it causes.
-    pub(in crate::worker) fn push_packet(&mut self, sighting: &Sighting<'_>) {
-        let meta = sighting.meta;
+    pub(in crate::worker) fn push_packet(
+        &mut self,
+        meta: &PacketMeta,
+        handle: u32,
+        to_server: bool,
+    ) {
         if let Some(rules) = &mut self.rules
             && !meta.flags.has(PacketFlags::BAD_CHECKSUM)
         {
             let event = Event::Packet(rules.keep(meta));
-            let at = start_of(sighting.handle, sighting.to_server);
-            self.push(at, event, Cause::of(meta));
+            self.push(start_of(handle, to_server), event, Cause::of(meta));
         }
     }
 

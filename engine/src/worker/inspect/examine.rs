@@ -2,6 +2,7 @@
 
 use super::connection::Connection;
 use super::events::Event;
+use crate::worker::rules::Rules;
 use crate::worker::stages::reason;
 use flowpin_detect::{Ends, Odd};
 use flowpin_packet::FrameBytes;
@@ -14,13 +15,25 @@ impl<S: RecordSink> Connection<'_, S> {
     #[inline(never)]
     pub(super) fn take_with_rules(&mut self, at: Span, event: Event, frames: &FrameBytes<'_>) {
         match event {
+            // For rules alone: no parser gets it.
+            Event::Packet(nth) => {
+                let packet = (nth, at.to_server);
+                self.identify_for_rules();
+                let rules = self.rules.as_mut();
+                if rules.is_some_and(|rules| rules.passes_over(self.handle, packet)) {
+                    return;
+                }
+                return self.examine(|rules, handle, ends| {
+                    rules.packet(handle, ends, packet, frames);
+                });
+            }
             Event::Bytes(stretch) => self.examine_bytes(at, frames.stretch(stretch)),
             Event::Gap(_) | Event::Closed => self.examine_end(at.to_server),
             Event::Over => {
                 self.examine_end(true);
                 self.examine_end(false);
             }
-            Event::Reset => self.examine_reset(),
+            Event::Reset => self.examine(|rules, handle, ends| rules.reset(handle, ends)),
             _ => {}
         }
         self.take_alone(at, event, frames);
@@ -33,72 +46,48 @@ impl<S: RecordSink> Connection<'_, S> {
             Event::Odd(what) => self.examine_odd(at.to_server, Odd::Segment(reason(what))),
             _ => {}
         }
-        if let Event::Packet(nth) = event {
-            self.identify_for_rules();
-            let ends = self.ends();
-            if let Some(rules) = &mut self.rules {
-                rules.packet(self.handle, &ends, (nth, at.to_server), frames);
-            }
-            self.hand_on();
-        }
     }
 
     /// The next bytes of a stream.
     #[inline]
     pub(super) fn examine_bytes(&mut self, at: Span, bytes: &[u8]) {
-        if self.rules.is_none() {
-            return;
-        }
-        self.identify_for_rules();
-        let ends = self.ends();
-        if let Some(rules) = &mut self.rules {
-            rules.bytes(self.handle, &ends, (at.to_server, at.offset), bytes);
-        }
-        self.hand_on();
+        let place = (at.to_server, at.offset);
+        self.examine(|rules, handle, ends| rules.bytes(handle, ends, place, bytes));
     }
 
     #[cold]
     fn examine_odd(&mut self, to_server: bool, odd: Odd) {
-        self.identify_for_rules();
-        let ends = self.ends();
-        if let Some(rules) = &mut self.rules {
-            rules.odd(self.handle, &ends, odd, to_server);
-        }
-        self.hand_on();
+        self.examine(|rules, handle, ends| rules.odd(handle, ends, odd, to_server));
     }
 
     fn examine_end(&mut self, to_server: bool) {
-        self.identify_for_rules();
-        let ends = self.ends();
-        if let Some(rules) = &mut self.rules {
-            rules.stop(self.handle, &ends, to_server);
-        }
-        self.hand_on();
-    }
-
-    fn examine_reset(&mut self) {
-        self.identify_for_rules();
-        let ends = self.ends();
-        if let Some(rules) = &mut self.rules {
-            rules.reset(self.handle, &ends);
-        }
-        self.hand_on();
+        self.examine(|rules, handle, ends| rules.stop(handle, ends, to_server));
     }
 
     /// What the parser has said since the last time, of a datagram if it was one.
     #[inline]
     pub(super) fn examine_messages(&mut self, datagram: Option<(bool, &[u8])>) {
-        if self.rules.is_none() {
+        let tap = self.parse.as_mut().and_then(|parse| parse.tap());
+        if self.rules.is_none() || tap.is_none_or(|tap| tap.is_empty()) {
             return;
         }
-        let ends = self.ends();
         self.identify_for_rules();
+        let ends = self.ends();
         let tap = self.parse.as_mut().and_then(|parse| parse.tap());
-        if let (Some(rules), Some(tap)) = (&mut self.rules, tap)
-            && !tap.is_empty()
-        {
+        if let (Some(rules), Some(tap)) = (&mut self.rules, tap) {
             rules.messages(self.handle, &ends, (tap, datagram));
             tap.clear();
+        }
+        self.hand_on();
+    }
+
+    /// Shows something to rules that know what the connection speaks, and hands on what fits.
+    #[inline]
+    fn examine(&mut self, show: impl FnOnce(&mut Rules, u32, &Ends)) {
+        self.identify_for_rules();
+        let ends = self.ends();
+        if let Some(rules) = &mut self.rules {
+            show(rules, self.handle, &ends);
         }
         self.hand_on();
     }
@@ -109,20 +98,14 @@ impl<S: RecordSink> Connection<'_, S> {
             return;
         }
         self.examine_messages(None);
-        let ends = self.ends();
-        if let Some(rules) = &mut self.rules {
-            rules.end(self.handle, &ends);
-        }
-        self.hand_on();
+        self.examine(|rules, handle, ends| rules.end(handle, ends));
     }
 
     /// Tells rules what the connection speaks, once that is known.
     fn identify_for_rules(&mut self) {
         let is_known = self.state.identity.is_known();
         let verdict = self.state.identity.rule.0;
-        let is_told = |rules: &&mut crate::worker::rules::Rules| {
-            !is_known || rules.is_identified(self.handle, verdict)
-        };
+        let is_told = |rules: &&mut Rules| !is_known || rules.is_identified(self.handle, verdict);
         if self.rules.as_ref().is_none_or(is_told) {
             return;
         }
@@ -148,11 +131,11 @@ impl<S: RecordSink> Connection<'_, S> {
     }
 
     fn ends(&self) -> Ends {
-        let peers = self.context.peers(self.handle);
+        let (protocol, client, server) = self.context.ends(self.handle);
         Ends {
-            protocol: peers.protocol,
-            client: (peers.client.address, peers.client.port),
-            server: (peers.server.address, peers.server.port),
+            protocol,
+            client: (client.address, client.port),
+            server: (server.address, server.port),
         }
     }
 }

@@ -78,6 +78,8 @@ pub(super) enum FastPath {
     Skip,
     /// Its bytes are queued, if reassembly finds them in order.
     Push,
+    /// As these, and then the packet itself.
+    PushPacket,
     /// It has to take the slow path.
     Refuse,
 }
@@ -130,10 +132,13 @@ impl Inspect {
     /// How a packet that merely continues its connection reaches the consumers.
     #[inline]
     pub(super) fn fast_path(&self, meta: &PacketMeta, handle: u32) -> FastPath {
-        if self.rules.is_some() {
-            return FastPath::Refuse;
-        }
         let is_tcp = meta.kind == PacketKind::Tcp;
+        if self.rules.is_some() {
+            return match is_tcp {
+                true => FastPath::PushPacket,
+                false => FastPath::Refuse,
+            };
+        }
         if is_tcp && meta.payload_len == 0 {
             return FastPath::Skip;
         }

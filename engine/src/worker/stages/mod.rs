@@ -311,10 +311,14 @@ impl FlowObserver for AllStages {
             let Some(at) = reassembler.segment_fast(frames, meta, handle, to_server) else {
                 return false;
             };
-            if path == FastPath::Push
-                && let Some(inspect) = &mut self.inspect
-            {
+            let Some(inspect) = &mut self.inspect else {
+                return true;
+            };
+            if path == FastPath::Push || path == FastPath::PushPacket && meta.payload_len > 0 {
                 inspect.push_bytes(at, frames.payload(meta), frames, Cause::of(meta));
+            }
+            if path == FastPath::PushPacket {
+                inspect.push_packet(meta, handle, to_server);
             }
         }
         true
@@ -363,7 +367,7 @@ impl FlowObserver for AllStages {
             self.reopened = feed.reopened;
         }
         if let Some(inspect) = &mut self.inspect {
-            inspect.push_packet(sighting);
+            inspect.push_packet(sighting.meta, sighting.handle, sighting.to_server);
         }
     }
 

@@ -4,7 +4,6 @@ use crate::Database;
 use crate::columns::SHOWN;
 use flowpin_record::{FilePart, MessageSchema, Value};
 use flowpin_rule::{BufferId, BufferSource, Codes};
-use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -14,8 +13,11 @@ pub struct Tap {
     database: Arc<Database>,
     pub(crate) items: Vec<Item>,
     arena: Vec<u8>,
-    /// Of each kind of message, by name: its columns that rules, or alerts, have.
-    columns: HashMap<(String, bool), Columns>,
+    /// Of each kind of message, by its name and whether the server sends it: its columns that
+    /// rules, or alerts, have.
+    columns: Vec<(Box<str>, bool, Columns)>,
+    /// Parts of what no record has: what it is called, from where to where.
+    said: Vec<(BufferId, &'static str, Range<usize>)>,
     /// What did not fit.
     left_out: u64,
 }
@@ -73,10 +75,11 @@ impl Tap {
     /// For the rules of a database.
     pub fn new(database: Arc<Database>) -> Self {
         Self {
+            said: said(&database),
             database,
             items: Vec::new(),
             arena: Vec::new(),
-            columns: HashMap::new(),
+            columns: Vec::new(),
             left_out: 0,
         }
     }
@@ -85,6 +88,7 @@ impl Tap {
     pub fn exchange(&mut self, database: Arc<Database>) {
         self.clear();
         self.columns.clear();
+        self.said = said(&database);
         self.database = database;
     }
 
@@ -193,18 +197,16 @@ impl Tap {
             let item = kept.map(|kept| Item::Value(Which::Shown(nth), kept));
             self.items.extend(item);
         }
-        let database = Arc::clone(&self.database);
-        for &buffer in &database.used {
-            let BufferSource::Said(known, from, to) = buffer.info().source else {
-                continue;
-            };
-            let part = bytes.get(from..bytes.len().min(to));
-            if let Some(part) = part.filter(|part| known == name && !part.is_empty())
+        let buffers = core::mem::take(&mut self.said);
+        for (buffer, known, range) in &buffers {
+            let part = bytes.get(range.start..bytes.len().min(range.end));
+            if let Some(part) = part.filter(|part| *known == name && !part.is_empty())
                 && let Some(kept) = self.keep(part)
             {
-                self.items.push(Item::Sent(to_server, buffer, kept));
+                self.items.push(Item::Sent(to_server, *buffer, kept));
             }
         }
+        self.said = buffers;
     }
 
     /// Something is odd about what a side sends: to the server, or to the client.
@@ -282,9 +284,10 @@ impl Tap {
     }
 
     fn columns(&mut self, schema: &MessageSchema, protocol: &'static str) -> Columns {
-        let key = (schema.name.to_string(), schema.from_server);
-        if let Some(known) = self.columns.get(&key) {
-            return Arc::clone(known);
+        let of_schema = (&*schema.name, schema.from_server);
+        let mut known = self.columns.iter();
+        if let Some(known) = known.find(|one| (&*one.0, one.1) == of_schema) {
+            return Arc::clone(&known.2);
         }
         let mut found = Vec::new();
         for (at, column) in schema.columns.iter().enumerate() {
@@ -316,9 +319,20 @@ impl Tap {
             }
         }
         let found: Columns = Arc::from(found);
-        self.columns.insert(key, Arc::clone(&found));
+        let known = (of_schema.0.into(), of_schema.1, Arc::clone(&found));
+        self.columns.push(known);
         found
     }
+}
+
+/// Parts of what no record has that rules examine.
+fn said(database: &Database) -> Vec<(BufferId, &'static str, Range<usize>)> {
+    let used = database.used.iter();
+    let said = used.filter_map(|&buffer| match buffer.info().source {
+        BufferSource::Said(name, from, to) => Some((buffer, name, from..to)),
+        _ => None,
+    });
+    said.collect()
 }
 
 /// A value that has the name of a number.
@@ -338,7 +352,7 @@ fn protocol(schema: &str) -> Option<&'static str> {
 }
 
 /// Kinds of messages that have buffers.
-const PROTOCOLS: [&str; 10] = [
+pub(crate) const PROTOCOLS: [&str; 10] = [
     "ssh", "http", "dns", "mdns", "tls", "quic", "ftp", "smtp", "sip", "fileinfo",
 ];
 

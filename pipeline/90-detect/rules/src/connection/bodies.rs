@@ -60,6 +60,7 @@ impl Bodies {
             return false;
         };
         connection.bodies -= 1;
+        out.reserve(body.len());
         self.bytes.read(&body, out);
         self.bytes.release(connection.shard, &mut body);
         true

@@ -30,13 +30,14 @@ pub(super) fn fits(
         && (compiled.event == 0 || connection.odd & compiled.event != 0)
         && protocol_fits(&rule.header.protocol, occasion)
         && (rule.header.transport).is_none_or(|one| one == occasion.ends.protocol)
-        && header_fits(&rule.header, occasion)
+        // PERF: what costs the least first; addresses of large sets cost the most.
         && flow_fits(&rule.flow, connection, occasion)
         && rule.conditions.iter().all(|one| match one {
             // It has happened since the message before.
             Condition::Event(..) if compiled.event != 0 => true,
             one => condition_holds(one, connection, occasion),
         })
+        && header_fits(&rule.header, occasion)
 }
 
 fn protocol_fits(protocol: &Protocol, occasion: &Occasion<'_>) -> bool {
@@ -135,9 +136,7 @@ fn condition_holds(
             *check,
         ),
         Condition::StreamSize(side, check) => {
-            let sizes = connection
-                .sides
-                .map(|one| one.start + one.window.len() as u64);
+            let sizes = connection.sides.map(|one| one.end());
             of_sides(*side, sizes, *check)
         }
         Condition::FlowPackets(side, check) => of_sides(*side, connection.packets, *check),

@@ -24,7 +24,7 @@ impl Detector {
             };
             self.bodies.end(handle, connection);
             for side in &mut connection.sides {
-                let next = side.start + side.window.len() as u64;
+                let next = side.end();
                 self.windows.release(connection.shard, &mut side.window);
                 side.begin_at(next);
             }

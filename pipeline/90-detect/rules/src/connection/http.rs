@@ -41,7 +41,7 @@ pub(crate) fn part(
         HttpPart::Uri => normalize(texts.uri, out),
         HttpPart::RawUri => out.extend_from_slice(texts.uri),
         HttpPart::Protocol if has_line => out.extend_from_slice(texts.protocol),
-        HttpPart::RequestLine | HttpPart::ResponseLine if has_line => out.extend(line.concat()),
+        HttpPart::RequestLine | HttpPart::ResponseLine if has_line => put_all(line, out),
         HttpPart::Protocol | HttpPart::RequestLine | HttpPart::ResponseLine => {}
         HttpPart::Header => {
             let is_cookie = |name: &[u8]| {
@@ -74,7 +74,7 @@ pub(crate) fn part(
             out.extend_from_slice(b"\r\n");
         }
         HttpPart::Start if has_line => {
-            out.extend(line.concat());
+            put_all(line, out);
             out.extend_from_slice(b"\r\n");
             fields.iter().for_each(|field| lines(field, out));
             out.extend_from_slice(b"\r\n");
@@ -120,6 +120,10 @@ fn url(texts: &Texts<'_>, fields: &[Field<'_>], out: &mut Vec<u8>) {
     out.extend_from_slice(texts.uri);
 }
 
+fn put_all(parts: &[&[u8]], out: &mut Vec<u8>) {
+    parts.iter().for_each(|part| out.extend_from_slice(part));
+}
+
 /// A field as a line.
 fn lines((name, value): &Field<'_>, out: &mut Vec<u8>) {
     out.extend_from_slice(name);
@@ -152,6 +156,13 @@ fn normalize(uri: &[u8], out: &mut Vec<u8>) {
         .position(|&byte| byte == b'?')
         .unwrap_or(target.len());
     let (path, query) = target.split_at(end);
+    // PERF: as most are: it says itself, and so does its query.
+    let is_plain = |byte: &u8| !matches!(byte, b'%' | b'+' | b'\\');
+    let is_normal = |two: &[u8]| two != b"//" && two != b"/.";
+    if target.iter().all(is_plain) && path.windows(2).all(is_normal) {
+        out.extend_from_slice(target);
+        return;
+    }
     let mut decoded = Vec::with_capacity(path.len());
     url_decode(path, false, &mut decoded);
     let begin = out.len();

@@ -1,15 +1,15 @@
 //! What a parser has said in one call: bodies are kept, messages compared.
 
-use super::forms::FormFile;
-use super::http::{Field, Texts, part};
+use super::http::{Field, Texts};
 use super::occasion::{Message, Occasion, Shown};
+use super::sent::{Files, Sent};
 use super::state::Connection;
 use super::{Detector, Ends, Found};
 use crate::columns::SHOWN;
-use crate::database::{Odd, Place, is_body};
+use crate::database::{Database, Odd, Place};
 use crate::tap::{HttpText, Item, Tap, Which};
 use flowpin_counters::Loss;
-use flowpin_rule::{BufferId, BufferSource, HttpPart};
+use flowpin_rule::{BufferId, BufferSource};
 use std::cell::OnceCell;
 use std::ops::Range;
 use std::sync::Arc;
@@ -98,7 +98,7 @@ impl Detector {
         let Some(connection) = self.connections.get_mut(handle) else {
             return;
         };
-        connection.apps |= self.database.apps([said.protocol, ""]);
+        connection.apps |= self.database.apps_of(said.protocol);
         let mut body = Vec::new();
         self.bodies.take(handle, connection, number, &mut body);
         if connection.has(Connection::PASSED) {
@@ -184,53 +184,75 @@ impl Detector {
             return;
         };
         // Whatever identification says of it: its parser knows.
-        connection.apps |= self.database.apps([said.protocol, ""]);
+        connection.apps |= self.database.apps_of(said.protocol);
         if is_encrypted {
             connection.note(Connection::ENCRYPTED);
         }
-        let mut bodies = [Vec::new(), Vec::new()];
+        let mut space = core::mem::take(&mut self.space);
+        space.bodies.iter_mut().for_each(Vec::clear);
         if said.protocol == "http" {
-            for (side, body) in (0_u64..).zip(&mut bodies) {
+            for (side, body) in (0_u64..).zip(&mut space.bodies) {
                 let number = said.depth.wrapping_mul(2).wrapping_add(side);
                 self.bodies.take(handle, connection, number, body);
             }
         }
-        if connection.has(Connection::PASSED) {
-            return;
+        if !connection.has(Connection::PASSED) {
+            self.both(handle, ends, said, &mut space, found);
         }
+        self.space = space;
+    }
+
+    /// Compares rules with what each side has sent of a message, and with both.
+    fn both(
+        &mut self,
+        handle: u32,
+        ends: &Ends,
+        said: &Said<'_>,
+        space: &mut Space,
+        found: &mut Vec<Found>,
+    ) {
+        let is_transactional = self.database.transactions.contains_key(said.protocol);
         let mut sides: [Buffers; 2] = Default::default();
-        for ((to_server, body), made) in [true, false].into_iter().zip(&bodies).zip(&mut sides) {
+        let Space { bodies, buffers } = space;
+        for ((to_server, body), made) in [true, false].into_iter().zip(&*bodies).zip(&mut sides) {
+            let fields = said.fields(to_server);
             let mut is_cut = false;
-            let form = said.form(&self.database.used, to_server, body, &mut is_cut);
+            let form = match to_server && said.protocol == "http" && self.database.reads_files {
+                true => super::forms::files(&fields, body, &mut is_cut),
+                false => Vec::new(),
+            };
             self.losses.count(Loss::RuleForms, u64::from(is_cut));
+            let mut sent = Sent {
+                to_server,
+                body,
+                texts: said.texts(),
+                fields: &fields,
+                files: Files::Body,
+            };
             // Each file of a form with all that is not a file; rules about no file once.
             for nth in 0..form.len().max(1) {
-                let files = match form.get(nth) {
-                    Some(file) => Files::Form(core::slice::from_ref(file)),
-                    None => Files::Body,
-                };
-                let buffers = said.buffers(&self.database.used, to_server, (body, files));
-                let about = (said, to_server, body.as_slice());
+                if let Some(file) = form.get(nth) {
+                    sent.files = Files::Form(core::slice::from_ref(file));
+                }
                 let about_files = match (form.len(), nth) {
                     (0 | 1, _) => None,
                     (_, 0) => Some(Among::NotAcross),
                     _ => Some(Among::EachFile),
                 };
-                self.one_side(handle, ends, about, (&buffers, about_files), found);
+                let about = (said, &sent, about_files);
+                self.one_side(handle, ends, about, buffers, found);
             }
             if form.len() > 1 {
-                let files = Files::Form(&form);
-                let buffers = said.buffers(&self.database.used, to_server, (body, files));
-                let about = (said, to_server, body.as_slice());
-                let rules = (&buffers, Some(Among::Across));
-                self.one_side(handle, ends, about, rules, found);
+                sent.files = Files::Form(&form);
+                let about = (said, &sent, Some(Among::Across));
+                self.one_side(handle, ends, about, buffers, found);
             }
-            if self.database.transactions.contains_key(said.protocol) {
-                let files = match form.is_empty() {
-                    true => Files::Body,
-                    false => Files::Form(&form),
-                };
-                *made = said.buffers(&self.database.used, to_server, (body, files));
+            if is_transactional {
+                if !form.is_empty() {
+                    sent.files = Files::Form(&form);
+                }
+                said.put_searched(&self.database, &sent, made);
+                said.put_others(&self.database, &sent, made);
             }
         }
         self.both_sides(handle, ends, said, &sides, found);
@@ -240,24 +262,33 @@ impl Detector {
     }
 
     /// Compares rules with what one side has sent of a message: all, or some of them.
+    // PERF: buffers that are not searched are made if there is a candidate: mostly there is none.
     fn one_side(
         &mut self,
         handle: u32,
         ends: &Ends,
-        (said, to_server, body): (&Said<'_>, bool, &[u8]),
-        ((buffers, arena), among): (&Buffers, Option<Among>),
+        (said, sent, among): (&Said<'_>, &Sent<'_>, Option<Among>),
+        made: &mut Buffers,
         found: &mut Vec<Found>,
     ) {
-        if buffers.is_empty() {
-            return;
+        let (to_server, side) = (sent.to_server, usize::from(!sent.to_server));
+        made.0.clear();
+        made.1.clear();
+        said.put_searched(&self.database, sent, made);
+        let is_all = made.0.is_empty();
+        if is_all {
+            said.put_others(&self.database, sent, made);
+            if made.0.is_empty() {
+                return;
+            }
         }
-        let side = usize::from(!to_server);
         self.scratch.begin();
         let place = Occasion::new(ends, to_server).place();
-        if let Some(group) = self.database.bodies.get(side).filter(|_| !body.is_empty()) {
-            self.scratch.search("bodies", group, body, place);
+        let group = self.database.bodies.get(side);
+        if let Some(group) = group.filter(|_| !sent.body.is_empty()) {
+            self.scratch.search("bodies", group, sent.body, place);
         }
-        self.candidates((buffers, arena), [said.protocol, ""], side, place);
+        self.candidates((&made.0, &made.1), [said.protocol, ""], side, place);
         if let Some(among) = among {
             let rules = &self.database.rules;
             self.scratch.retain(|rule| {
@@ -270,15 +301,21 @@ impl Detector {
                 })
             });
         }
+        if self.scratch.is_empty() {
+            return;
+        }
         // The other side, or the file before, may have let it pass.
         let connection = self.connections.get_mut(handle);
         let Some(connection) = connection.filter(|one| !one.has(Connection::PASSED)) else {
             return;
         };
+        if !is_all {
+            said.put_others(&self.database, sent, made);
+        }
         let shown = OnceCell::new();
         let message = Message {
-            buffers,
-            arena,
+            buffers: &made.0,
+            arena: &made.1,
             other: None,
             transaction: said.transaction,
             said,
@@ -292,7 +329,7 @@ impl Detector {
             Some(_) => {}
             None => {
                 if let Some(side) = connection.sides.get(side) {
-                    self.windows.read(&side.window, &mut window);
+                    side.read(&self.windows, 0, usize::MAX, &mut window);
                 }
             }
         }
@@ -354,15 +391,6 @@ enum Among {
     EachFile,
     /// Those that ask for more than one file: with all.
     Across,
-}
-
-/// What the files of a message are.
-#[derive(Clone, Copy)]
-enum Files<'a> {
-    /// Its body, if it has one.
-    Body,
-    /// These parts of its body.
-    Form(&'a [FormFile]),
 }
 
 /// Buffers of one side, and the bytes that they lie in.
@@ -463,46 +491,23 @@ impl Said<'_> {
         fields.collect()
     }
 
-    /// The files of a form that the client sends, if rules read files.
-    fn form<'b>(
-        &self,
-        used: impl IntoIterator<Item = &'b BufferId>,
-        to_server: bool,
-        body: &[u8],
-        is_cut: &mut bool,
-    ) -> Vec<FormFile> {
-        let mut sources = used.into_iter().map(|one| one.info().source);
-        let is_of_files =
-            |one: BufferSource| matches!(one, BufferSource::File | BufferSource::OfFile(_));
-        match self.protocol == "http" && to_server && sources.any(is_of_files) {
-            true => super::forms::files(&self.fields(to_server), body, is_cut),
-            false => Vec::new(),
-        }
-    }
-
-    /// Makes the buffers of one direction that rules use.
-    fn buffers<'b>(
-        &self,
-        used: impl IntoIterator<Item = &'b BufferId>,
-        to_server: bool,
-        (body, files): (&[u8], Files<'_>),
-    ) -> Buffers {
-        let (mut made, mut bytes) = Buffers::default();
-        let (buffers, arena) = (&mut made, &mut bytes);
-        let has_command = self.shows("ftp.command");
+    /// Adds what one side has sent, as far as it is searched, and all values.
+    fn put_searched(&self, database: &Database, sent: &Sent<'_>, (buffers, arena): &mut Buffers) {
+        let to_server = sent.to_server;
+        let has_command = self.protocol == "ftp" && self.shows("ftp.command");
         for (which, bytes) in self.values() {
             let Which::Buffer(buffer) = which else {
                 continue;
             };
+            let info = buffer.info();
             // A greeting replies to no command.
-            if buffer.info().name == "ftp.reply_received" && !has_command {
+            if info.name == "ftp.reply_received" && !has_command {
                 continue;
             }
             // A command with its replies is examined in both directions, as is a handshake.
-            let is_of_either = buffer.info().to_server.is_none();
-            let is_of_both =
-                is_of_either && (self.protocol == "ftp" || buffer.info().name == "ssl_state");
-            let sender = buffer.info().to_server.unwrap_or(!self.from_server);
+            let is_of_either = info.to_server.is_none();
+            let is_of_both = is_of_either && (self.protocol == "ftp" || info.name == "ssl_state");
+            let sender = info.to_server.unwrap_or(!self.from_server);
             if is_of_both || sender == to_server {
                 let begin = arena.len();
                 arena.extend_from_slice(bytes);
@@ -510,64 +515,30 @@ impl Said<'_> {
             }
         }
         self.sent(to_server, buffers, arena);
-        if self.protocol != "http" {
-            return (made, bytes);
-        }
-        let texts = self.texts();
-        let fields = self.fields(to_server);
-        let form = match files {
-            Files::Form(form) => form,
-            Files::Body => &[],
-        };
-        if !form.is_empty() {
-            // They are the files, not the body.
-            buffers.retain(|one| !matches!(one.0.info().source, BufferSource::OfFile(_)));
-        }
-        let mut body_at: Option<Range<usize>> = None;
-        for &buffer in used {
-            let info = buffer.info();
-            if info.to_server.is_some_and(|sender| sender != to_server) {
-                continue;
+        if self.protocol == "http" {
+            if !sent.form().is_empty() {
+                // They are the files, not the body.
+                buffers.retain(|one| !matches!(one.0.info().source, BufferSource::OfFile(_)));
             }
-            let begin = arena.len();
-            match info.source {
-                BufferSource::File | BufferSource::OfFile(_) if !form.is_empty() => {
-                    for file in form {
-                        let begin = arena.len();
-                        match info.source {
-                            BufferSource::OfFile("fileinfo.filename") => {
-                                arena.extend_from_slice(&file.name);
-                            }
-                            BufferSource::OfFile(_) => arena.extend(file.size().into_bytes()),
-                            _ => arena.extend_from_slice(&file.content),
-                        }
-                        buffers.push((buffer, begin..arena.len()));
-                    }
-                }
-                _ if is_body(buffer) && !body.is_empty() => {
-                    // One text, by whatever name.
-                    let range = body_at.get_or_insert_with(|| {
-                        arena.extend_from_slice(body);
-                        begin..arena.len()
-                    });
-                    buffers.push((buffer, range.clone()));
-                }
-                BufferSource::Http(HttpPart::EachField) => {
-                    for (name, value) in &fields {
-                        let begin = arena.len();
-                        arena.extend([*name, b": ", value.trim_ascii()].concat());
-                        buffers.push((buffer, begin..arena.len()));
-                    }
-                }
-                BufferSource::Http(which) => {
-                    let is_there = part(which, &texts, &fields, to_server, arena);
-                    if is_there {
-                        buffers.push((buffer, begin..arena.len()));
-                    }
-                }
-                _ => {}
+            if let Some(of_side) = database.http.get(usize::from(!to_server)) {
+                sent.put(&of_side.searched, buffers, arena);
             }
         }
-        (made, bytes)
     }
+
+    /// Adds what else one side has sent, which rules examine.
+    fn put_others(&self, database: &Database, sent: &Sent<'_>, (buffers, arena): &mut Buffers) {
+        let of_side = database.http.get(usize::from(!sent.to_server));
+        if let Some(of_side) = of_side.filter(|_| self.protocol == "http") {
+            sent.put(&of_side.others, buffers, arena);
+        }
+    }
+}
+
+/// Space for what one message consists of, used again.
+#[derive(Debug, Default)]
+pub(super) struct Space {
+    /// The client's body, and the server's.
+    bodies: [Vec<u8>; 2],
+    buffers: Buffers,
 }

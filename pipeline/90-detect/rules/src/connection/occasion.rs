@@ -6,7 +6,7 @@ use super::messages::Said;
 use super::state::{Connection, Hits};
 use super::{Ends, Found, Packet};
 use crate::columns::{ENTROPY, SHOWN};
-use crate::database::{Compiled, Database, Group, Odd, Place, fold_into};
+use crate::database::{Compiled, Database, Group, Odd, Place, fold_into, fold_more};
 use crate::evaluate::{CompiledTerm, Steps, Variables, holds, transform::transform};
 use core::net::IpAddr;
 use flowpin_counters::{Loss, Losses};
@@ -192,8 +192,6 @@ pub(super) struct Scratch {
     marks: Vec<u32>,
     round: u32,
     candidates: Vec<u32>,
-    /// Where fast patterns of a stream's rules begin in its window.
-    pub(super) hits: Hits,
     pub(super) window: Vec<u8>,
     folded: Vec<u8>,
     transformed: Vec<u8>,
@@ -210,7 +208,6 @@ impl Scratch {
             marks: vec![0; database.rules.len()],
             round: 0,
             candidates: Vec::with_capacity(64),
-            hits: Hits::default(),
             window: Vec::new(),
             folded: Vec::new(),
             transformed: Vec::new(),
@@ -261,42 +258,51 @@ impl Scratch {
     pub(super) fn search(&mut self, name: &'static str, group: &Group, bytes: &[u8], place: Place) {
         let begin = self.begin_measured();
         let (marks, candidates, round) = (&mut self.marks, &mut self.candidates, self.round);
-        group.search_anchored(bytes, &mut |rule| add(marks, candidates, round, rule));
-        if group.has_far() {
-            fold_into(bytes, &mut self.folded);
-            group.search(&self.folded, place, 0, &mut |rule, _| {
+        let reach = group.reach(place, bytes.len());
+        if reach > 0 {
+            fold_into(bytes.get(..reach).unwrap_or(bytes), &mut self.folded);
+            let folded = &self.folded;
+            group.search_anchored(folded, place, &mut |rule| {
+                add(marks, candidates, round, rule);
+            });
+            group.search((folded, bytes.len()), place, 0, &mut |rule, _| {
                 add(marks, candidates, round, rule);
             });
         }
         self.end_search(name, bytes.len(), begin);
     }
 
-    /// Rules whose fast pattern stands in a window of a stream become candidates: what was found
-    /// before `fresh_from` is known.
-    pub(super) fn search_window(
+    /// Rules whose fast pattern ends in the next bytes of a stream become candidates, and where it
+    /// begins is kept: `begun` are bytes right before, and what they follow has `before` bytes.
+    pub(super) fn search_stream(
         &mut self,
         group: &Group,
-        window: &[u8],
+        (before, begun, bytes): (usize, &[u8], &[u8]),
         place: Place,
-        fresh_from: usize,
+        hits: &mut Hits,
     ) {
         let begin = self.begin_measured();
-        let fresh_from = if self.hits.is_full() { 0 } else { fresh_from };
-        if fresh_from == 0 {
-            self.hits = Hits::default();
-        }
         let (marks, candidates, round) = (&mut self.marks, &mut self.candidates, self.round);
-        for &(rule, _) in self.hits.known() {
-            add(marks, candidates, round, rule);
-        }
-        group.search_anchored(window, &mut |rule| add(marks, candidates, round, rule));
-        let hits = &mut self.hits;
-        fold_into(window, &mut self.folded);
-        group.search(&self.folded, place, fresh_from, &mut |rule, at| {
-            hits.add(rule, at);
+        fold_into(begun, &mut self.folded);
+        fold_more(bytes, &mut self.folded);
+        let text = (self.folded.as_slice(), self.folded.len());
+        group.search(text, place, begun.len(), &mut |rule, at| {
+            hits.add(rule, before + at);
             add(marks, candidates, round, rule);
         });
-        self.end_search("streams", window.len().saturating_sub(fresh_from), begin);
+        self.end_search("streams", bytes.len(), begin);
+    }
+
+    /// Rules whose fast pattern stands at one of few places of a stream's window become candidates:
+    /// its first bytes.
+    pub(super) fn search_head(&mut self, group: &Group, head: &[u8], place: Place) {
+        let begin = self.begin_measured();
+        let (marks, candidates, round) = (&mut self.marks, &mut self.candidates, self.round);
+        fold_into(head, &mut self.folded);
+        group.search_anchored(&self.folded, place, &mut |rule| {
+            add(marks, candidates, round, rule);
+        });
+        self.end_search("streams", 0, begin);
     }
 
     /// Rules without a fast pattern become candidates.

@@ -2,7 +2,7 @@
 
 use super::Packet;
 use core::num::NonZeroU64;
-use flowpin_memory::Chain;
+use flowpin_memory::{Chain, Chains};
 use flowpin_packet::{Seq, Timestamp};
 use flowpin_record::FlowSoFar;
 use flowpin_rule::{BitAction, IntOp, Spoken, Variant};
@@ -55,8 +55,10 @@ pub(crate) struct OfFrames {
 /// What rules remember of one direction.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Side {
-    /// The last bytes of the stream.
+    /// The last bytes of the stream, and before them a few that are past.
     pub(crate) window: Chain,
+    /// How many these are.
+    pub(crate) past: u16,
     /// Where they begin in the stream.
     pub(crate) start: u64,
     /// How many of them are new.
@@ -127,6 +129,33 @@ impl Hits {
 }
 
 impl Side {
+    /// How many bytes of the stream its window has.
+    pub(crate) const fn len(&self) -> usize {
+        self.window.len().saturating_sub(self.past as usize)
+    }
+
+    /// Where the window ends in the stream.
+    pub(crate) const fn end(&self) -> u64 {
+        self.start + self.len() as u64
+    }
+
+    /// Appends the bytes of its window from one place up to another one, or to its end.
+    pub(crate) fn read(&self, windows: &Chains, from: usize, to: usize, out: &mut Vec<u8>) {
+        let past = usize::from(self.past);
+        let to = to.min(self.len());
+        windows.read_part(&self.window, past + from..past + to, out);
+    }
+
+    /// The first bytes of its window are past.
+    pub(crate) fn cut(&mut self, windows: &mut Chains, shard: u8, len: usize) {
+        self.hits.cut(len);
+        self.start += len as u64;
+        self.missing = 0;
+        let past = windows.drop_front(shard, &mut self.window, usize::from(self.past) + len);
+        // Less than a block.
+        self.past = u16::try_from(past).unwrap_or(u16::MAX);
+    }
+
     /// Nothing of the stream is kept, and no rule has alerted: it goes on at `next`.
     pub(crate) fn begin_at(&mut self, next: u64) {
         *self = Self {
@@ -205,6 +234,18 @@ impl Connection {
             shard,
             ..Self::default()
         }
+    }
+
+    /// Whether it is established, and nothing is to be compared with its next packet of a side but
+    /// what that packet is.
+    pub(crate) fn goes_on(&self, side: usize) -> bool {
+        let of_side = |both: [u32; 2]| both.get(side).copied().unwrap_or(0);
+        let has_turned = [Self::TURNED, Self::SIDE_TURNED].as_flattened().iter();
+        let has_turned = has_turned.fold(0, |all, one| all | one);
+        self.has(Self::ESTABLISHED)
+            && self.has(of_side(Self::FIRST))
+            && (!self.has(Self::KNOWN) || self.has(of_side(Self::FIRST_KNOWN)))
+            && !self.has(has_turned)
     }
 
     /// It speaks this, by identification.

@@ -13,16 +13,49 @@ pub(crate) struct Fast {
     pub(crate) places: RangeInclusive<u32>,
 }
 
+impl Fast {
+    /// Where it ends at the latest; none if that is anywhere.
+    pub(crate) fn end(&self) -> Option<usize> {
+        end(&self.places, &self.pattern)
+    }
+}
+
 /// Chooses the fast pattern: the one that the rule asks for, or the longest. None if no content
 /// has to be there.
 pub(crate) fn choose(rule: &Rule, suits: impl Fn(&Inspection) -> bool) -> Option<Fast> {
-    best(rule, suits, |_| true)
+    best(rule, suits, |_, _| true)
 }
 
-/// Chooses one for packets: one that begins at few places, if there is one.
-pub(crate) fn choose_anchored(rule: &Rule, suits: impl Fn(&Inspection) -> bool) -> Option<Fast> {
-    best(rule, &suits, is_anchored).or_else(|| best(rule, suits, |_| true))
+/// Chooses one for packets: one that begins at few places, if there is one, or near the beginning.
+pub(crate) fn choose_near(rule: &Rule, suits: impl Fn(&Inspection) -> bool) -> Option<Fast> {
+    let is_near = |places: &_, pattern: &_| end(places, pattern).is_some_and(|end| end <= NEAR);
+    best(rule, &suits, |places, _| is_anchored(places))
+        .or_else(|| best(rule, &suits, is_near))
+        .or_else(|| best(rule, suits, |_, _| true))
 }
+
+/// Chooses one for datagrams, of which all bytes are searched anyway: one that begins at few places
+/// if it tells them apart, or if there is no other one.
+pub(crate) fn choose_datagram(rule: &Rule, suits: impl Fn(&Inspection) -> bool) -> Option<Fast> {
+    let near = choose_near(rule, &suits)?;
+    if near.pattern.len() >= TELLING {
+        return Some(near);
+    }
+    let any = best(rule, suits, |_, _| true);
+    any.filter(|any| any.pattern.len() >= TELLING)
+        .or(Some(near))
+}
+
+/// Many datagrams have two or three bytes of their headers in common.
+const TELLING: usize = 4;
+
+fn end(places: &RangeInclusive<u32>, pattern: &[u8]) -> Option<usize> {
+    let last = Some(*places.end()).filter(|&last| last < u32::MAX)?;
+    usize::try_from(last).ok()?.checked_add(pattern.len())
+}
+
+/// What ends within so many bytes is near the beginning.
+pub(super) const NEAR: usize = 512;
 
 /// Whether a pattern may begin at few places alone.
 pub(crate) fn is_anchored(places: &RangeInclusive<u32>) -> bool {
@@ -32,7 +65,7 @@ pub(crate) fn is_anchored(places: &RangeInclusive<u32>) -> bool {
 fn best(
     rule: &Rule,
     suits: impl Fn(&Inspection) -> bool,
-    may_be: impl Fn(&RangeInclusive<u32>) -> bool,
+    may_be: impl Fn(&RangeInclusive<u32>, &[u8]) -> bool,
 ) -> Option<Fast> {
     let may_be = &may_be;
     let all = rule.inspections.iter().enumerate();
@@ -48,7 +81,8 @@ fn best(
             let is_asked = content.fast_pattern;
             let rank = (is_asked, weight(&pattern));
             // One byte stands nearly everywhere.
-            let suits = (pattern.len() > 1 || is_anchored(&places)) && may_be(&places);
+            let suits = pattern.len() > 1 || is_anchored(&places);
+            let suits = suits && may_be(&places, &pattern);
             suits.then_some((rank, nth, pattern, places))
         })
     });
@@ -106,9 +140,7 @@ fn places(inspection: &Inspection, content: &Content) -> RangeInclusive<u32> {
         (false, None) => u32::MAX,
     };
     let first = offset.saturating_add(skipped);
-    let places = first..=first.saturating_add(room);
-    // A window of a stream may begin later: what is no place in this one may be one in the next.
-    Some(places).filter(is_anchored).unwrap_or(anywhere)
+    first..=first.saturating_add(room)
 }
 
 const ANYWHERE: RangeInclusive<u32> = 0..=u32::MAX;

@@ -3,14 +3,15 @@
 use super::addresses::AddressIndex;
 use super::anchored::Anchored;
 use super::far::{Far, Means, Place};
-use super::fast::{Fast, choose, choose_anchored, is_anchored};
-use super::ports::{ByPort, Sorted};
+use super::fast::{Fast, choose, choose_datagram, choose_near, is_anchored};
+use super::ports::{ByPort, Sorted, Wanted};
 use super::{Compiled, Kind, TRANSPORTS};
 use core::net::IpAddr;
 use flowpin_rule::{
     AddressSet, BufferId, BufferSource, Condition, HttpPart, Inspection, Protocol, Rule, RuleSet,
 };
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Rules that are compared with the same bytes.
 #[derive(Debug, Default)]
@@ -40,28 +41,41 @@ impl Group {
             && !self.has_addressed
     }
 
-    /// Calls `hit` with each rule whose fast pattern stands at one of few places in `bytes`.
-    pub(crate) fn search_anchored(&self, bytes: &[u8], hit: &mut dyn FnMut(u32)) {
+    /// How many of the first bytes of a text of `len` there have to be folded for its patterns.
+    pub(crate) fn reach(&self, place: Place, len: usize) -> usize {
+        let of_few = self.anchored.as_ref().map_or(0, Anchored::reach);
+        self.far.reach(place, len).max(of_few.min(len))
+    }
+
+    /// Whether there are patterns that may stand anywhere.
+    pub(crate) const fn has_far(&self) -> bool {
+        !self.far.is_empty()
+    }
+
+    /// How many bytes patterns that begin at few places need.
+    pub(crate) fn anchored_reach(&self) -> usize {
+        self.anchored.as_ref().map_or(0, Anchored::reach)
+    }
+
+    /// Calls `hit` with each rule that may fit there and whose fast pattern stands at one of few
+    /// places in the folded text.
+    pub(crate) fn search_anchored(&self, folded: &[u8], place: Place, hit: &mut dyn FnMut(u32)) {
         if let Some(anchored) = &self.anchored {
-            anchored.search(bytes, hit);
+            anchored.search(folded, place, hit);
         }
     }
 
     /// Calls `hit` with each other rule whose fast pattern ends behind `from` in the text, and
-    /// where the pattern begins.
+    /// where the pattern begins. Of its `len` bytes, as many have to be there as
+    /// [`reach`](Self::reach) says.
     pub(crate) fn search(
         &self,
-        folded: &[u8],
+        text: (&[u8], usize),
         place: Place,
         from: usize,
         hit: &mut dyn FnMut(u32, usize),
     ) {
-        self.far.search(folded, place, from, hit);
-    }
-
-    /// Whether there are patterns to search for.
-    pub(crate) const fn has_far(&self) -> bool {
-        !self.far.is_empty()
+        self.far.search(text, place, from, hit);
     }
 
     /// Calls `hit` with each rule without a fast pattern that may fit a sender and a receiver.
@@ -93,7 +107,8 @@ impl Draft {
         }
     }
 
-    fn finish(self, set: &RuleSet, rules: &[Compiled], means: Means) -> Group {
+    fn finish(self, of: &Prepared<'_>, means: Means) -> Group {
+        let Prepared { set, rules, wanted } = *of;
         let patterns = self.patterns.into_iter();
         let (anchored, far): (Vec<_>, Vec<_>) =
             patterns.partition(|(_, fast)| is_anchored(&fast.places));
@@ -124,14 +139,22 @@ impl Draft {
         Group {
             from_ports: ByPort::new(by_port.from, numbers),
             to_ports: ByPort::new(by_port.to, numbers),
-            anchored: Anchored::new(&anchored),
-            far: Far::new(far, means, rule),
+            anchored: Anchored::new(&anchored, wanted, means.ports),
+            far: Far::new(far, means, rule, wanted),
             has_addressed: !by_source.is_empty() || !by_destination.is_empty(),
             by_source: AddressIndex::new(&by_source),
             by_destination: AddressIndex::new(&by_destination),
             always,
         }
     }
+}
+
+/// All rules, and which ports they need.
+#[derive(Clone, Copy)]
+struct Prepared<'a> {
+    set: &'a RuleSet,
+    rules: &'a [Compiled],
+    wanted: &'a Arc<Wanted>,
 }
 
 /// How many addresses are in a set, roughly: half as many.
@@ -249,36 +272,44 @@ impl Grouping {
             sides().for_each(|side| self.streams[side].add(at, pattern));
         }
         let may_be = transports(rule, kind);
-        let anchored = choose_anchored(rule, |one| is_searched(one, kind));
+        let of_segments = choose_near(rule, |one| is_searched(one, kind));
+        let of_datagrams = choose_datagram(rule, |one| is_searched(one, kind));
         for (transport, _) in (0..).zip(may_be).filter(|(_, may_be)| *may_be) {
             let groups: Option<&mut [Draft; 2]> = self.packets.get_mut(transport);
             if let Some(groups) = groups {
-                sides().for_each(|side| groups[side].add(at, anchored.as_ref()));
+                let fast = match transport {
+                    0 => of_segments.as_ref(),
+                    _ => of_datagrams.as_ref(),
+                };
+                sides().for_each(|side| groups[side].add(at, fast));
             }
         }
     }
 
     pub(super) fn finish(self, set: &RuleSet, rules: &[Compiled]) -> Grouped {
-        let both =
-            |drafts: [Draft; 2], means: Means| drafts.map(|draft| draft.finish(set, rules, means));
+        let of_rules = rules.iter().map(|one| set.rules.get(one.number as usize));
+        let headers = of_rules.map(|rule| rule.map(|rule| &rule.header));
+        let wanted = &Arc::new(Wanted::new(headers));
+        let of = &Prepared { set, rules, wanted };
+        let both = |drafts: [Draft; 2], means: Means| drafts.map(|draft| draft.finish(of, means));
         let [tcp, udp, icmp, other] = self.packets;
         let anyhow = Means::default();
-        let (ports, sizes) = (true, true);
+        let (ports, packets) = (true, true);
         let by_ports = Means {
             ports,
-            sizes: false,
+            packets: false,
         };
         let buffers = self.buffers.into_iter();
         let buffers = buffers.map(|(buffer, drafts)| (buffer, both(drafts, by_ports)));
         Grouped {
             packets: [
-                both(tcp, Means { ports, sizes }),
-                both(udp, Means { ports, sizes }),
+                both(tcp, Means { ports, packets }),
+                both(udp, Means { ports, packets }),
                 both(icmp, anyhow),
                 both(other, anyhow),
             ],
-            first: self.first.finish(set, rules, anyhow),
-            identified: self.identified.finish(set, rules, anyhow),
+            first: self.first.finish(of, anyhow),
+            identified: self.identified.finish(of, anyhow),
             streams: both(self.streams, by_ports),
             bodies: both(self.bodies, by_ports),
             buffers: buffers.collect(),
@@ -289,7 +320,7 @@ impl Grouping {
 
 /// Packets of which transports a rule is compared with.
 // PERF: rules on `ip` for one rare protocol were compared with every packet.
-fn transports(rule: &Rule, kind: Kind) -> [bool; TRANSPORTS] {
+pub(super) fn transports(rule: &Rule, kind: Kind) -> [bool; TRANSPORTS] {
     let only = rule.conditions.iter().find_map(|one| match one {
         Condition::IpProtocol(check) => check.only(),
         _ => None,

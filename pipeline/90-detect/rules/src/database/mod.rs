@@ -7,6 +7,7 @@
 //!                fast patterns in one automaton; the others by address, or always
 //! ```
 
+mod acks;
 mod addresses;
 mod anchored;
 mod events;
@@ -14,6 +15,7 @@ mod far;
 mod fast;
 mod group;
 mod kind;
+mod of_http;
 mod order;
 mod ports;
 mod search;
@@ -23,16 +25,18 @@ pub use events::Odd;
 pub(crate) use far::Place;
 pub(crate) use group::{Group, is_body};
 pub(crate) use kind::Kind;
-pub(crate) use search::fold_into;
+pub(crate) use search::{PATTERN_MAX, fold_into, fold_more};
 
 use crate::evaluate::transform::CompiledTransform;
 use crate::evaluate::{CompiledTerm, compile};
+use crate::tap::PROTOCOLS;
 use flowpin_record::SetAction;
 use flowpin_rule::{
     Absent, Action, BufferId, BufferSource, Condition, CostLedger, EventOf, HeaderNumber, Protocol,
     Rule, RuleSet, Spoken, Term,
 };
 use group::Grouping;
+use of_http::OfHttp;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -61,6 +65,14 @@ pub struct Database {
     pub(crate) transactions: BTreeMap<&'static str, Vec<u32>>,
     /// Buffers that rules examine.
     pub(crate) used: BTreeSet<BufferId>,
+    /// Whether segments that only acknowledge may fit rules: to the server, to the client.
+    pub(crate) asks_acks: [bool; 2],
+    /// Of these, what is made of messages of HTTP: by direction.
+    pub(crate) http: [OfHttp; 2],
+    /// Whether rules read files.
+    pub(crate) reads_files: bool,
+    /// The bits of protocols that have messages.
+    spoken: Vec<(&'static str, u64)>,
     /// Rules about what is odd.
     pub(crate) events: Events,
     /// Rules that cannot be evaluated: which of the set, and why.
@@ -211,12 +223,29 @@ impl Database {
         let grouped = grouping.finish(&set, &rules);
         let is_of_frame = |one: &BufferId| matches!(one.info().source, BufferSource::Frame(_));
         let reads_frames = used.iter().any(is_of_frame);
+        let reads_files = used.iter().any(|one| {
+            let source = one.info().source;
+            matches!(source, BufferSource::File | BufferSource::OfFile(_))
+        });
+        let http = [true, false].map(|to_server| OfHttp::new(&used, &grouped.buffers, to_server));
         let of_time = |rule: &&Compiled| !rule.of_time.is_empty();
         let reads_turns = rules.iter().any(|rule| of_time(&rule));
         let turns = rules.iter().zip(0..);
         let turns = turns.filter(|(rule, _)| rule.kind.identified && of_time(rule));
         let turns = turns.flat_map(|(rule, at)| Turn::of(at, rule)).collect();
+        let asks_acks = [true, false].map(|to_server| {
+            let mut of_rules = rules
+                .iter()
+                .filter_map(|one| Some((one, set.rules.get(one.number as usize)?)));
+            let asks = |one: (&Compiled, &Rule)| acks::asks(one, to_server);
+            reads_frames || events.have_headers() || of_rules.any(asks)
+        });
+        let spoken = PROTOCOLS.map(|name| (name, bits_of(&apps, [name, ""])));
         Self {
+            asks_acks,
+            http,
+            reads_files,
+            spoken: spoken.into(),
             rules,
             apps,
             packets: grouped.packets,
@@ -290,12 +319,13 @@ impl Database {
 
     /// The bits of the protocols that a connection speaks, by the names that rules know.
     pub fn apps(&self, names: [&str; 2]) -> u64 {
-        let numbered = self.apps.iter().zip(0_u32..);
-        let is_spoken = |app: &str| names.iter().any(|&name| name == app && !name.is_empty());
-        let spoken = numbered.filter(|(app, _)| is_spoken(app));
-        spoken.fold(0, |bits, (_, number)| {
-            bits | 1_u64.checked_shl(number).unwrap_or(0)
-        })
+        bits_of(&self.apps, names)
+    }
+
+    /// The bits of a protocol that has messages.
+    pub(crate) fn apps_of(&self, protocol: &'static str) -> u64 {
+        let known = self.spoken.iter().find(|(name, _)| *name == protocol);
+        known.map_or_else(|| self.apps([protocol, ""]), |known| known.1)
     }
 
     /// Whether rules read fields or bodies of HTTP beyond what records have.
@@ -382,6 +412,16 @@ pub struct Explained {
     pub fast_pattern: Option<(&'static str, Vec<u8>)>,
     /// Its alerts depend on other connections: they are decided in the order of keys.
     pub decided_at_merge: bool,
+}
+
+/// The bits of protocols by these names.
+fn bits_of(apps: &[String], names: [&str; 2]) -> u64 {
+    let numbered = apps.iter().zip(0_u32..);
+    let is_spoken = |app: &str| names.iter().any(|&name| name == app && !name.is_empty());
+    let spoken = numbered.filter(|(app, _)| is_spoken(app));
+    spoken.fold(0, |bits, (_, number)| {
+        bits | 1_u64.checked_shl(number).unwrap_or(0)
+    })
 }
 
 fn prepare(

@@ -1,7 +1,73 @@
-//! What rules of few ports have, by port.
+//! What rules of few ports have, by port; and which ports rules need.
 
+use super::far::Place;
 use flowpin_rule::{Header, PortSet};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+/// Which ports rules need: the same ones are there once.
+// PERF: a pattern that is searched for although its rules are of other ports costs nothing until it
+// is found; a search of its own for each port costs a look at every byte.
+#[derive(Debug, Default)]
+pub(crate) struct Wanted {
+    known: Vec<Ends>,
+    of_rules: Vec<u16>,
+}
+
+/// The ports of a header: from, to, or the other way round.
+type Ends = (Arc<PortSet>, Arc<PortSet>, bool);
+
+impl Wanted {
+    /// For the headers of rules, in order.
+    pub(super) fn new<'a>(headers: impl Iterator<Item = Option<&'a Header>>) -> Self {
+        let mut numbers = HashMap::<Ends, u16>::new();
+        let mut known = Vec::new();
+        let of_rules = headers.map(|header| {
+            let Some(header) = header else {
+                return ANY_PORTS;
+            };
+            let (from, to) = (&header.source_ports, &header.destination_ports);
+            if from.is_any() && to.is_any() {
+                return ANY_PORTS;
+            }
+            let ends = (Arc::clone(from), Arc::clone(to), header.both_ways);
+            if let Some(&number) = numbers.get(&ends) {
+                return number;
+            }
+            // Those beyond are asked when their rule is evaluated.
+            let Ok(number) = u16::try_from(known.len() + 1) else {
+                return ANY_PORTS;
+            };
+            known.push(ends.clone());
+            numbers.insert(ends, number);
+            number
+        });
+        let of_rules = of_rules.collect();
+        Self { known, of_rules }
+    }
+
+    /// The number of what a rule needs.
+    pub(super) fn of(&self, rule: u32) -> u16 {
+        let number = self.of_rules.get(rule as usize);
+        number.copied().unwrap_or(ANY_PORTS)
+    }
+
+    /// Whether what is sent there has the ports of this number.
+    #[inline]
+    pub(super) fn are_those(&self, number: u16, place: Place) -> bool {
+        let Some(at) = usize::from(number).checked_sub(1) else {
+            return true;
+        };
+        self.known.get(at).is_none_or(|(from, to, both_ways)| {
+            let (source, destination) = place.ports;
+            let is_it = |one, other| from.contains(one) && to.contains(other);
+            is_it(source, destination) || *both_ways && is_it(destination, source)
+        })
+    }
+}
+
+/// The number of rules that need no ports.
+const ANY_PORTS: u16 = 0;
 
 /// Something for each of some ports: what is the same for several is there once.
 #[derive(Debug)]

@@ -44,7 +44,8 @@ pub(crate) struct CompiledContent {
     pub(super) within: Option<Operand>,
     pub(super) startswith: bool,
     pub(super) endswith: bool,
-    /// What follows is relative to it: if that fails, it is looked for further on.
+    /// What follows is relative to it, and nearer than anywhere: if that fails, it is looked for
+    /// further on.
     pub(super) is_followed: bool,
 }
 
@@ -84,6 +85,10 @@ pub(crate) fn compile(terms: &[Term]) -> Result<Vec<CompiledTerm>, String> {
         let is_followed = terms.get(nth + 1).is_some_and(is_relative);
         compiled.push(match term {
             Term::Content(content) => {
+                // PERF: whatever follows anywhere behind a place follows behind no later one that
+                // does not: `a`, then `b`, then an expression were all pairs of them.
+                let rest = terms.get(nth + 1..).unwrap_or_default();
+                let is_followed = is_followed && !is_anywhere(rest);
                 CompiledTerm::Content(Box::new(pattern(content, is_followed)))
             }
             Term::Pcre(pcre) => CompiledTerm::Pcre(expression(pcre, is_followed)?),
@@ -129,6 +134,26 @@ fn is_relative(term: &Term) -> bool {
         Term::Base64(decode) => decode.relative,
         Term::Asn1(check) => check.relative,
     }
+}
+
+/// Whether terms begin with one that stands anywhere behind the match before: where they hold
+/// behind a place, they hold behind all places before that.
+fn is_anywhere(terms: &[Term]) -> bool {
+    let [Term::Content(content), rest @ ..] = terms else {
+        return false;
+    };
+    let is_open = content.is_relative()
+        && !content.negated
+        && !content.startswith
+        && content.within.is_none();
+    // All its places are tried, or what follows does not depend on them.
+    let is_left = match rest.first() {
+        None => true,
+        Some(Term::Content(next)) if !next.negated => true,
+        Some(Term::Pcre(next)) if !next.negated => true,
+        Some(next) => is_relative(next),
+    };
+    is_open && is_left
 }
 
 fn pattern(content: &Content, is_followed: bool) -> CompiledContent {

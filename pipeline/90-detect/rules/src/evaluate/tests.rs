@@ -146,6 +146,39 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4000))]
+
+    /// Contents that may stand anywhere behind each other are found as by trying all places, and
+    /// so are those whose last one has to be near.
+    #[test]
+    fn contents_anywhere_behind_each_other_are_found(
+        first in content(),
+        more in prop::collection::vec((content(), 0_i64..3), 1..4),
+        near in prop_oneof![Just(None), (0_i64..3).prop_map(Some)],
+        bytes in "[abAB]{0,14}",
+    ) {
+        let mut first = first;
+        first.negated = false;
+        let mut terms = vec![first];
+        for (content, distance) in more {
+            terms.push(Content {
+                pattern: content.pattern,
+                nocase: content.nocase,
+                distance: Some(Operand::Value(distance)),
+                ..Content::default()
+            });
+        }
+        if let (Some(last), Some(near)) = (terms.last_mut(), near) {
+            let len = last.pattern.len() as i64;
+            last.within = Some(Operand::Value(near + len));
+        }
+        let terms: Vec<Term> = terms.into_iter().map(Term::Content).collect();
+        let found = fits(&terms, bytes.as_bytes());
+        prop_assert_eq!(found, obvious(&terms, bytes.as_bytes(), 0));
+    }
+}
+
 /// A regular expression that is relative begins where the match before ended, with its own `^`.
 #[test]
 fn relative_expressions_begin_at_the_match() {

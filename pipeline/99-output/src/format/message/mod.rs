@@ -37,6 +37,8 @@ impl<'a> Message<'a> {
         let place = self.place;
         match field.source {
             Source::Time => Value::Time(place.time),
+            // Of no connection.
+            Source::Uid if place.uid == Uid(0) => Value::Unset,
             Source::Uid => Value::Uid(place.uid),
             Source::ClientAddress => Value::Address(place.client_as_shown().address),
             Source::ClientPort => Value::Port(place.client.port),

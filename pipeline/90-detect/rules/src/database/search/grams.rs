@@ -5,10 +5,7 @@
 pub(super) struct Grams {
     /// A place is looked at if it is a multiple of this: 1, 2 or 4.
     stride: usize,
-    /// Of a product, what is no hash.
-    shift: u32,
-    /// A bit for each hash of a gram that some pattern has.
-    seen: Box<[u64]>,
+    seen: Seen,
     /// Where the entries of each bucket begin.
     buckets: Box<[u32]>,
     entries: Box<[Entry]>,
@@ -21,6 +18,54 @@ struct Entry {
     pattern: u32,
     /// Where it stands in the pattern.
     offset: u32,
+    /// The four bytes of the pattern behind it, or before it.
+    beside: u32,
+    side: Side,
+}
+
+/// Which four bytes of a pattern stand beside a gram of it.
+#[derive(Clone, Copy, Debug)]
+enum Side {
+    Behind,
+    Before,
+    /// It has not as many.
+    Neither,
+}
+
+impl Entry {
+    /// None if the pattern has no gram there.
+    fn new(pattern: u32, bytes: &[u8], offset: usize) -> Option<Self> {
+        let four = |at: usize| {
+            let four = bytes.get(at..).and_then(|rest| rest.first_chunk());
+            four.map(|&four| u32::from_le_bytes(four))
+        };
+        let before = offset.checked_sub(GRAM).and_then(four);
+        let (beside, side) = match (four(offset + GRAM), before) {
+            (Some(behind), _) => (behind, Side::Behind),
+            (None, Some(before)) => (before, Side::Before),
+            (None, None) => (0, Side::Neither),
+        };
+        Some(Self {
+            gram: four(offset)?,
+            pattern,
+            offset: u32::try_from(offset).ok()?,
+            beside,
+            side,
+        })
+    }
+
+    /// Whether what stands beside a gram may be the pattern's.
+    // PERF: this refuses most patterns that share a gram with a text, without their bytes.
+    #[inline]
+    fn may_stand(&self, text: &[u8], at: usize) -> bool {
+        let at = match self.side {
+            Side::Behind => Some(at + GRAM),
+            Side::Before => at.checked_sub(GRAM),
+            Side::Neither => return true,
+        };
+        let there = at.and_then(|at| text.get(at..)?.first_chunk());
+        there.is_some_and(|&four| u32::from_le_bytes(four) == self.beside)
+    }
 }
 
 impl Grams {
@@ -34,128 +79,61 @@ impl Grams {
         let rarity = Rarity::of(patterns.iter().map(|one| one.1));
         let mut entries = Vec::new();
         for &(pattern, bytes) in patterns {
-            for offset in rarity.rarest(bytes, stride) {
-                let four = bytes.get(offset..).and_then(|rest| rest.first_chunk());
-                entries.extend(four.map(|&four| Entry {
-                    gram: u32::from_le_bytes(four),
-                    pattern,
-                    offset: u32::try_from(offset).unwrap_or(u32::MAX),
-                }));
-            }
+            let offsets = rarity.rarest(bytes, stride);
+            entries.extend(offsets.filter_map(|offset| Entry::new(pattern, bytes, offset)));
         }
-        // One gram of 32 that no pattern has is seen at most, unless there are too many.
-        let bits = (entries.len().ilog2() + 6).clamp(HASH_BITS_MIN, HASH_BITS_MAX);
-        let mut made = Self {
+        let mut seen = Seen::for_grams(entries.len());
+        entries.sort_unstable_by_key(|one| (seen.bucket(one.gram), one.pattern, one.offset));
+        entries.iter().for_each(|one| seen.add(one.gram));
+        let begin = |of: usize| entries.partition_point(|one| seen.bucket(one.gram) < of);
+        let buckets = (0..=seen.buckets()).map(|of| u32::try_from(begin(of)).unwrap_or(u32::MAX));
+        Some(Self {
             stride,
-            shift: 32 - bits,
-            seen: vec![0; 1 << (bits - 6)].into(),
-            buckets: Box::new([]),
-            entries: Box::new([]),
-        };
-        entries.sort_unstable_by_key(|one| (made.bucket(one.gram), one.pattern, one.offset));
-        for one in &entries {
-            let hash = made.hash(one.gram);
-            if let Some(word) = made.seen.get_mut(hash as usize >> 6) {
-                *word |= 1 << (hash & 63);
-            }
-        }
-        let begin = |of: usize| entries.partition_point(|one| made.bucket(one.gram) < of);
-        let buckets = 0..=1 << (bits - BUCKET_SHIFT);
-        let buckets = buckets.map(|of| u32::try_from(begin(of)).unwrap_or(u32::MAX));
-        made.buckets = buckets.collect();
-        made.entries = entries.into();
-        Some(made)
+            buckets: buckets.collect(),
+            entries: entries.into(),
+            seen,
+        })
     }
 
     pub(super) fn search(&self, text: &[u8], check: &mut dyn FnMut(u32, usize)) {
+        match &self.seen {
+            Seen::Few(bits) => self.with(bits, text, check),
+            Seen::Several(bits) => self.with(bits, text, check),
+            Seen::Many(bits) => self.with(bits, text, check),
+            Seen::Most(bits) => self.with(bits, text, check),
+        }
+    }
+
+    fn with<const WORDS: usize>(
+        &self,
+        seen: &Bits<WORDS>,
+        text: &[u8],
+        check: &mut dyn FnMut(u32, usize),
+    ) {
+        let mut look = |gram: u32, at: usize| {
+            let bucket = (seen.hash(gram) >> BUCKET_SHIFT) as usize;
+            self.look(bucket, gram, (text, at), check);
+        };
         match self.stride {
-            1 => self.by::<1>(text, check),
-            2 => self.by::<2>(text, check),
-            _ => self.by_four(text, check),
+            1 => by::<WORDS, 1>(seen, text, &mut look),
+            2 => by::<WORDS, 2>(seen, text, &mut look),
+            _ => by_four(seen, text, &mut look),
         }
-    }
-
-    /// Looks at every fourth place.
-    // PERF: sixteen bytes a round, with one jump for what is seen nowhere: half the instructions of
-    // a round of four bytes.
-    fn by_four(&self, text: &[u8], check: &mut dyn FnMut(u32, usize)) {
-        let (rounds, rest) = text.as_chunks::<16>();
-        let mut at = 0;
-        for round in rounds {
-            let (grams, _) = round.as_chunks::<GRAM>();
-            let is_seen = |seen, gram: &[u8; GRAM]| seen | self.is_seen(u32::from_le_bytes(*gram));
-            if grams.iter().fold(false, is_seen) {
-                for (nth, gram) in grams.iter().enumerate() {
-                    let gram = u32::from_le_bytes(*gram);
-                    if self.is_seen(gram) {
-                        self.look(gram, at + nth * GRAM, check);
-                    }
-                }
-            }
-            at += 16;
-        }
-        for gram in rest.as_chunks::<GRAM>().0 {
-            self.look(u32::from_le_bytes(*gram), at, check);
-            at += GRAM;
-        }
-    }
-
-    fn by<const STRIDE: usize>(&self, text: &[u8], check: &mut dyn FnMut(u32, usize)) {
-        // Eight bytes hold the grams at four places.
-        let mut at = 0;
-        while let Some(eight) = text.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
-            let eight = u64::from_le_bytes(*eight);
-            let gram = |place: usize| (eight >> (8 * place)) as u32;
-            let is_seen = match STRIDE {
-                1 => {
-                    self.is_seen(gram(0))
-                        | self.is_seen(gram(1))
-                        | self.is_seen(gram(2))
-                        | self.is_seen(gram(3))
-                }
-                _ => self.is_seen(gram(0)) | self.is_seen(gram(2)),
-            };
-            if is_seen {
-                for place in (0..4).step_by(STRIDE) {
-                    self.look(gram(place), at + place, check);
-                }
-            }
-            at += 4;
-        }
-        // What is left has less than eight bytes.
-        while let Some(four) = text.get(at..).and_then(|rest| rest.first_chunk::<4>()) {
-            self.look(u32::from_le_bytes(*four), at, check);
-            at += STRIDE;
-        }
-    }
-
-    #[inline]
-    fn is_seen(&self, gram: u32) -> bool {
-        let hash = self.hash(gram);
-        self.seen
-            .get(hash as usize >> 6)
-            .is_some_and(|bits| bits >> (hash & 63) & 1 != 0)
-    }
-
-    /// Knuth's multiplicative hash (The Art of Computer Programming 3, 6.4).
-    #[inline]
-    const fn hash(&self, gram: u32) -> u32 {
-        gram.wrapping_mul(MULTIPLIER) >> self.shift
-    }
-
-    const fn bucket(&self, gram: u32) -> usize {
-        (self.hash(gram) >> BUCKET_SHIFT) as usize
     }
 
     /// Which patterns may have this gram at this place.
-    fn look(&self, gram: u32, at: usize, check: &mut dyn FnMut(u32, usize)) {
-        if !self.is_seen(gram) {
-            return;
-        }
-        let bucket = self.bucket(gram);
+    #[inline]
+    fn look(
+        &self,
+        bucket: usize,
+        gram: u32,
+        (text, at): (&[u8], usize),
+        check: &mut dyn FnMut(u32, usize),
+    ) {
         let edge = |of: usize| self.buckets.get(of).map_or(0, |&at| at as usize);
         let entries = self.entries.get(edge(bucket)..edge(bucket + 1));
-        for one in entries.into_iter().flatten().filter(|one| one.gram == gram) {
+        let entries = entries.into_iter().flatten();
+        for one in entries.filter(|one| one.gram == gram && one.may_stand(text, at)) {
             if let Some(begin) = at.checked_sub(one.offset as usize) {
                 check(one.pattern, begin);
             }
@@ -163,17 +141,165 @@ impl Grams {
     }
 }
 
+/// Looks at every fourth place; calls `look` with what may be a gram of a pattern.
+// PERF: sixteen bytes a round, with one jump for what is seen nowhere: half the instructions of a
+// round of four bytes.
+fn by_four<const WORDS: usize>(seen: &Bits<WORDS>, text: &[u8], look: &mut impl FnMut(u32, usize)) {
+    let (rounds, rest) = text.as_chunks::<16>();
+    let mut at = 0;
+    for round in rounds {
+        let (grams, _) = round.as_chunks::<GRAM>();
+        let is_seen = |any, gram: &[u8; GRAM]| any | seen.has(u32::from_le_bytes(*gram));
+        if grams.iter().fold(0, is_seen) & 1 != 0 {
+            for (nth, gram) in grams.iter().enumerate() {
+                let gram = u32::from_le_bytes(*gram);
+                if seen.has(gram) & 1 != 0 {
+                    look(gram, at + nth * GRAM);
+                }
+            }
+        }
+        at += 16;
+    }
+    for gram in rest.as_chunks::<GRAM>().0 {
+        let gram = u32::from_le_bytes(*gram);
+        if seen.has(gram) & 1 != 0 {
+            look(gram, at);
+        }
+        at += GRAM;
+    }
+}
+
+/// Looks at every place, or every second one.
+fn by<const WORDS: usize, const STRIDE: usize>(
+    seen: &Bits<WORDS>,
+    text: &[u8],
+    look: &mut impl FnMut(u32, usize),
+) {
+    // Eight bytes hold the grams at four places.
+    let mut at = 0;
+    while let Some(eight) = text.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
+        let eight = u64::from_le_bytes(*eight);
+        let gram = |place: usize| (eight >> (8 * place)) as u32;
+        let all = match STRIDE {
+            1 => seen.has(gram(0)) | seen.has(gram(1)) | seen.has(gram(2)) | seen.has(gram(3)),
+            _ => seen.has(gram(0)) | seen.has(gram(2)),
+        };
+        if all & 1 != 0 {
+            for place in (0..4).step_by(STRIDE) {
+                if seen.has(gram(place)) & 1 != 0 {
+                    look(gram(place), at + place);
+                }
+            }
+        }
+        at += 4;
+    }
+    // What is left has less than eight bytes.
+    while let Some(four) = text.get(at..).and_then(|rest| rest.first_chunk::<4>()) {
+        let gram = u32::from_le_bytes(*four);
+        if seen.has(gram) & 1 != 0 {
+            look(gram, at);
+        }
+        at += STRIDE;
+    }
+}
+
+/// A bit for each hash of a gram that some pattern has. Of grams that no pattern has, one of 32 is
+/// seen at most, unless there are too many.
+// PERF: of sizes that are known when this is compiled: no look at a bit is checked. The larger ones
+// are read from the second-level cache, where what is seen wrongly would cost more.
+#[derive(Debug)]
+enum Seen {
+    Few(Bits<{ 1 << 6 }>),
+    Several(Bits<{ 1 << 10 }>),
+    Many(Bits<{ 1 << 12 }>),
+    Most(Bits<{ 1 << 14 }>),
+}
+
+impl Seen {
+    fn for_grams(count: usize) -> Self {
+        match count {
+            0..=128 => Self::Few(Bits::new()),
+            129..=2048 => Self::Several(Bits::new()),
+            2049..=8192 => Self::Many(Bits::new()),
+            _ => Self::Most(Bits::new()),
+        }
+    }
+
+    fn add(&mut self, gram: u32) {
+        match self {
+            Self::Few(bits) => bits.add(gram),
+            Self::Several(bits) => bits.add(gram),
+            Self::Many(bits) => bits.add(gram),
+            Self::Most(bits) => bits.add(gram),
+        }
+    }
+
+    fn bucket(&self, gram: u32) -> usize {
+        let hash = match self {
+            Self::Few(bits) => bits.hash(gram),
+            Self::Several(bits) => bits.hash(gram),
+            Self::Many(bits) => bits.hash(gram),
+            Self::Most(bits) => bits.hash(gram),
+        };
+        (hash >> BUCKET_SHIFT) as usize
+    }
+
+    const fn buckets(&self) -> usize {
+        let words = match self {
+            Self::Few(_) => 1 << 6,
+            Self::Several(_) => 1 << 10,
+            Self::Many(_) => 1 << 12,
+            Self::Most(_) => 1 << 14,
+        };
+        words << (6 - BUCKET_SHIFT)
+    }
+}
+
+#[derive(Debug)]
+struct Bits<const WORDS: usize>(Box<[u64; WORDS]>);
+
+impl<const WORDS: usize> Bits<WORDS> {
+    /// Of a product, what is no hash.
+    const SHIFT: u32 = 32 - (WORDS.ilog2() + 6);
+
+    fn new() -> Self {
+        Self(Box::new([0; WORDS]))
+    }
+
+    fn add(&mut self, gram: u32) {
+        let hash = self.hash(gram);
+        if let Some(word) = self.0.get_mut(hash as usize >> 6) {
+            *word |= 1 << (hash & 63);
+        }
+    }
+
+    /// Whether some pattern may have a gram: in the lowest bit.
+    #[inline]
+    fn has(&self, gram: u32) -> u64 {
+        let hash = self.hash(gram);
+        // Always there: what is shifted so far is less.
+        let word = self.0.get(hash as usize >> 6).copied().unwrap_or(0);
+        word >> (hash & 63)
+    }
+
+    /// Knuth's multiplicative hash (The Art of Computer Programming 3, 6.4).
+    #[inline]
+    const fn hash(&self, gram: u32) -> u32 {
+        gram.wrapping_mul(MULTIPLIER) >> Self::SHIFT
+    }
+}
+
 /// How often grams are met, and how many patterns each then stands for.
 // PERF: of `User-Agent: a` and two hundred more, each text with a `User-Agent` would be compared
 // with all; what tells them apart stands behind it.
-pub(super) struct Rarity {
+pub(crate) struct Rarity {
     /// How many patterns have a gram, by its hash: some have the same.
     patterns: Box<[u32]>,
 }
 
 impl Rarity {
     /// For patterns that are searched for together.
-    pub(super) fn of<'a>(patterns: impl Iterator<Item = &'a [u8]>) -> Self {
+    pub(crate) fn of<'a>(patterns: impl Iterator<Item = &'a [u8]>) -> Self {
         let mut counts = vec![0_u32; 1 << RARITY_BITS];
         for gram in patterns.flat_map(|one| one.windows(GRAM)) {
             if let Some(count) = counts.get_mut(place(gram)) {
@@ -186,7 +312,7 @@ impl Rarity {
     }
 
     /// The place in a pattern where `count` neighbouring grams begin that cost the least.
-    pub(super) fn rarest(&self, pattern: &[u8], count: usize) -> core::ops::Range<usize> {
+    pub(crate) fn rarest(&self, pattern: &[u8], count: usize) -> core::ops::Range<usize> {
         let len = GRAM + count - 1;
         let cost = |begin: &usize| {
             let grams = pattern.windows(GRAM).skip(*begin).take(count);
@@ -225,13 +351,9 @@ const fn frequency(byte: u8) -> u32 {
     }
 }
 
-pub(super) const GRAM: usize = 4;
+pub(crate) const GRAM: usize = 4;
 /// The golden ratio of 32 bits.
 const MULTIPLIER: u32 = 0x9e37_79b1;
 const RARITY_BITS: u32 = 12;
-const HASH_BITS_MIN: u32 = 8;
-/// Most bitmaps fit into the first-level cache, the largest into the second: few places are looked
-/// at, and those that are seen wrongly cost more.
-const HASH_BITS_MAX: u32 = 20;
 /// So many bits of the bitmap have a bucket, as a power of two.
 const BUCKET_SHIFT: u32 = 4;

@@ -17,10 +17,15 @@ mod grams;
 mod pairs;
 mod vectors;
 
+pub(super) use grams::{GRAM, Rarity};
+
+use super::far::Place;
 use super::fast::Fast;
-use grams::{GRAM, Grams};
+use super::ports::Wanted;
+use grams::Grams;
 use pairs::Pairs;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use vectors::Vectors;
 
 /// Many patterns, and which rules each belongs to.
@@ -38,22 +43,24 @@ pub(crate) struct Literals {
     vectors_have_long: bool,
     /// The longest one's length.
     len_max: usize,
+    wanted: Arc<Wanted>,
 }
 
-/// A pattern in small letters, and its rules.
+/// A pattern in small letters, and its rules with the ports that they need.
 #[derive(Debug)]
 struct Literal {
     bytes: Box<[u8]>,
-    rules: Box<[u32]>,
+    rules: Box<[(u32, u16)]>,
 }
 
 impl Literals {
     /// For rules and their patterns; none if there are none.
-    pub(crate) fn new(fast: &[(u32, Fast)]) -> Option<Self> {
+    pub(crate) fn new(fast: &[(u32, Fast)], wanted: &Arc<Wanted>, by_ports: bool) -> Option<Self> {
         let mut patterns = BTreeMap::<&[u8], Vec<_>>::new();
         for (rule, one) in fast {
-            let rules = patterns.entry(&one.pattern).or_default();
-            rules.push(*rule);
+            let pattern = one.pattern.get(..PATTERN_MAX).unwrap_or(&one.pattern);
+            let rules = patterns.entry(pattern).or_default();
+            rules.push((*rule, if by_ports { wanted.of(*rule) } else { 0 }));
         }
         let literals = patterns.into_iter().map(|(bytes, rules)| Literal {
             bytes: bytes.into(),
@@ -67,22 +74,30 @@ impl Literals {
                 .collect::<Vec<_>>()
         };
         let (tiny, more) = (with(2, GRAM - 1), with(GRAM, usize::MAX));
-        let of_all = Vectors::new(&tiny, &more);
+        let of_all = Vectors::new(&tiny, &more, 1);
         let vectors_have_long = of_all.is_some();
         Some(Self {
-            vectors: of_all.or_else(|| Vectors::new(&tiny, &with(GRAM, LONG - 1))),
+            vectors: of_all
+                .or_else(|| Vectors::new(&tiny, &with(GRAM, LONG - 1), SHORT_SEARCHES_MAX)),
             vectors_have_long,
             len_max: patterns.iter().map(|one| one.bytes.len()).max()?,
             long: Grams::new(&with(LONG, usize::MAX)),
             short: Grams::new(&with(GRAM, LONG - 1)),
             pairs: Pairs::new(&tiny),
             patterns,
+            wanted: Arc::clone(wanted),
         })
     }
 
-    /// Calls `hit` with each rule whose pattern ends behind `from` in the [folded](fold_into) text,
-    /// and where the pattern begins; maybe more than once.
-    pub(crate) fn search(&self, folded: &[u8], from: usize, hit: &mut dyn FnMut(u32, usize)) {
+    /// Calls `hit` with each rule that may fit there and whose pattern ends behind `from` in the
+    /// [folded](fold_into) text, and where the pattern begins; maybe more than once.
+    pub(crate) fn search(
+        &self,
+        folded: &[u8],
+        place: Place,
+        from: usize,
+        hit: &mut dyn FnMut(u32, usize),
+    ) {
         let begin = from.saturating_sub(self.len_max - 1);
         let folded = folded.get(begin..).unwrap_or_default();
         let mut check = |number: u32, at: usize| {
@@ -92,7 +107,9 @@ impl Literals {
             let end = at + literal.bytes.len();
             let stands = folded.get(at..end) == Some(&literal.bytes);
             if stands && begin + end > from {
-                literal.rules.iter().for_each(|&rule| hit(rule, begin + at));
+                let rules = literal.rules.iter();
+                let fitting = rules.filter(|(_, ports)| self.wanted.are_those(*ports, place));
+                fitting.for_each(|&(rule, _)| hit(rule, begin + at));
             }
         };
         let vectors = self.vectors.as_ref();
@@ -118,20 +135,30 @@ pub(crate) fn fold_into(bytes: &[u8], folded: &mut Vec<u8>) {
     folded.clear();
     // PERF: a bit set in every byte would be cheaper, but zeros would look like blanks, and both
     // come in long runs.
+    fold_more(bytes, folded);
+}
+
+/// Appends the folded bytes of a text.
+pub(crate) fn fold_more(bytes: &[u8], folded: &mut Vec<u8>) {
     folded.extend(bytes.iter().map(u8::to_ascii_lowercase));
 }
 
 /// From here on a pattern has four grams.
-const LONG: usize = 7;
+pub(super) const LONG: usize = 7;
+/// So many bytes of a pattern are searched for: all are compared when its rule is evaluated.
+pub(crate) const PATTERN_MAX: usize = 64;
+/// So many searches by vectors are faster than one by hashes at every place.
+const SHORT_SEARCHES_MAX: usize = 4;
 /// In shorter texts vectors gain nothing.
 const VECTORS_MIN: usize = 64;
 
 #[cfg(test)]
 mod tests {
-    use super::{Fast, Literals, fold_into};
+    use super::{Fast, Literals, Place, fold_into};
     use proptest::prelude::*;
     use proptest::test_runner::TestCaseError;
     use std::collections::BTreeSet;
+    use std::sync::Arc;
 
     proptest! {
         /// Each pattern is found wherever it stands, in either case, and nothing else is.
@@ -176,8 +203,9 @@ mod tests {
         let mut found = BTreeSet::new();
         let mut folded = Vec::new();
         fold_into(text.as_bytes(), &mut folded);
-        if let Some(literals) = Literals::new(&fast) {
-            literals.search(&folded, from, &mut |rule, at| {
+        if let Some(literals) = Literals::new(&fast, &Arc::default(), true) {
+            let place = Place { ports: (1, 2) };
+            literals.search(&folded, place, from, &mut |rule, at| {
                 found.insert((rule, at));
             });
         }

@@ -22,9 +22,14 @@ struct Needle {
 
 impl Vectors {
     /// For patterns of two and three bytes, and for `longer` ones; none if there are none, or so
-    /// many that there would be too many places to stop at.
-    pub(super) fn new(tiny: &[(u32, &[u8])], longer: &[(u32, &[u8])]) -> Option<Self> {
-        if tiny.len() > SEARCHER_MAX || longer.len() > SEARCHER_MAX * SEARCHERS_MAX {
+    /// many that there would be too many places to stop at: more than `searches` times what a
+    /// search tells apart.
+    pub(super) fn new(
+        tiny: &[(u32, &[u8])],
+        longer: &[(u32, &[u8])],
+        searches: usize,
+    ) -> Option<Self> {
+        if tiny.len() > SEARCHER_MAX || longer.len() > SEARCHER_MAX * searches {
             return None;
         }
         let (mut searchers, mut needles) = (Vec::new(), Vec::new());
@@ -86,5 +91,3 @@ impl Vectors {
 
 /// What one search tells apart well.
 const SEARCHER_MAX: usize = 64;
-/// So many searches are faster than one by hashes.
-const SEARCHERS_MAX: usize = 4;
