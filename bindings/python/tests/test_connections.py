@@ -155,6 +155,18 @@ def test_fragments_and_scans(compare, command, tmp_path):
     assert "scan" in compare(paths, split_bytes=100_000)
 
 
+def test_packets_that_are_shorter_than_a_look_behind_a_split(compare, tmp_path):
+    def packets():
+        for number in range(2000):
+            udp = struct.pack("!HHHH", 1024 + number // 4, 9, 8, 0)
+            ip = struct.pack("!BBHHHBBH", 0x45, 0, 28, 0, 0, 64, 17, 0)
+            ip += bytes([10, 0, 0, 1, 10, 0, 0, 2])
+            yield number * 1_000_000, bytes(12) + b"\x08\x00" + ip + udp
+
+    path = write_pcap(tmp_path / "short.pcap", packets())
+    assert "conn" in compare([path], split_bytes=10_000, checksums="none")
+
+
 def test_pcapng_in_splits(compare, command, tmp_path):
     path = generate(command, tmp_path / "t.pcapng", "mix", "--packets", 5000)
     assert "conn" in compare([path], split_bytes=100_000)

@@ -103,9 +103,10 @@ def test_what_is_wrong_is_named(spark, folder, tmp_path):
         flowpin.spark.analyse(spark, folder, by="packet")
     undivided = {"count": 5, "extract": tmp_path, "pipeline": "1x2", "stats": "s", "write": "w"}
     for name, value in [*undivided.items(), ("interface", "lo")]:
-        with pytest.raises(flowpin.OptionError, match=f"^{name}: not with by='connection', as ") as it:
+        line = f"^{name}: not with by='connection', as "
+        with pytest.raises(flowpin.OptionError, match=line) as raised:
             flowpin.spark.analyse(spark, folder, by="connection", **{name: value})
-        assert it.value.place == name and "\n" not in str(it.value)
+        assert raised.value.place == name and "\n" not in str(raised.value)
     grammar = flowpin.Grammar('%protocol x\n%identify client "^X"\n%%\nX { return X; }\n')
     for by in ("file", "connection"):
         with pytest.raises(flowpin.OptionError, match="^grammar: .* name a file"):
