@@ -266,13 +266,16 @@ fn put_shown(out: &mut Vec<u8>, shown: &[(u8, Vec<u8>)]) {
     }
 }
 
-fn take_shown(from: &mut &[u8]) -> Option<Arc<[(u8, Vec<u8>)]>> {
+fn take_shown(from: &mut &[u8]) -> Option<Shown> {
     let mut shown = Vec::new();
     for _ in 0..take(from)? {
         shown.push((take_small(from)?, take_bytes(from)?.to_vec()));
     }
     Some(shown.into())
 }
+
+/// Columns and their texts.
+type Shown = Arc<[(u8, Vec<u8>)]>;
 
 /// By their numbers.
 const ACTIONS: [SetAction; 4] = [
