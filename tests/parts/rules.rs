@@ -10,26 +10,7 @@ use std::sync::Arc;
 
 /// Thresholds, bits and sets reach over connections; the others are of a packet that belongs to no
 /// connection, of a stream, of a message, of a connection's end.
-const RULES: &str = r#"
-alert tcp any any -> any any (msg:"opens"; flags:S,12; threshold:type both,track by_src,count 3,seconds 5; sid:1;)
-alert tcp any any -> any any (msg:"some"; flags:S,12; threshold:type limit,track by_rule,count 2,seconds 1; sid:2;)
-alert tcp any any -> any any (msg:"many"; flags:S,12; detection_filter:track by_dst,count 4,seconds 60; sid:3;)
-alert udp any any -> any any (msg:"was here"; xbits:set,here,track ip_src,expire 864000; noalert; sid:4;)
-alert tcp any any -> any any (msg:"again"; flags:S,12; xbits:isset,here,track ip_src; sid:5;)
-alert tcp any any -> any any (msg:"first time"; flow:established; xbits:isnotset,seen,track ip_pair; xbits:set,seen,track ip_pair,expire 3600; sid:6;)
-alert dns any any -> any any (msg:"name"; dns.query; dataset:set,names,type string; sid:7;)
-alert dns any any -> any any (msg:"known name"; dns.query; dataset:isset,names,type string; threshold:type threshold,track by_both,count 2,seconds 60; sid:8;)
-alert http any any -> any any (msg:"method"; http.method; content:"GET"; sid:9;)
-alert http any any -> any any (msg:"body"; flow:to_client; file.data; content:"a"; sid:10;)
-alert tcp any any -> any any (msg:"stream"; flow:established,to_server; content:"HTTP/1."; pcre:"/^Host/m"; sid:11;)
-alert ftp any any -> any any (msg:"file"; content:"RETR"; sid:12;)
-alert ip any any -> any any (msg:"fragment"; decode-event:ipv4.frag_overlap; sid:13;)
-alert ip any any -> any any (msg:"icmp"; itype:8; threshold:type limit,track by_src,count 1,seconds 600; sid:14;)
-alert tcp any any -> any any (msg:"bad"; stream-event:reassembly_overlap_different_data; sid:15;)
-alert pkthdr any any -> any any (msg:"short"; decode-event:tcp.pkt_too_small; threshold:type limit,track by_src,count 3,seconds 60; sid:16;)
-alert ip any any -> 10.9.0.2 any (msg:"address"; sid:17;)
-alert smtp any any -> any any (msg:"mail"; flowbits:set,mail; content:"MAIL FROM"; sid:18;)
-"#;
+const RULES: &str = include_str!("rules.rules");
 
 /// Beside the records: rules with all that alerts can show, and host pairs.
 fn with_rules(plan: &Plan) -> Plan {
