@@ -294,8 +294,9 @@ pub(crate) fn deal(
     };
     let data = owned(data);
     let feed = Feed::start(py, setting, move |plan, giver, control, progress, _| {
-        progress.started();
         let mut give = |share: Share| {
+            // Not before the source is open: who waits for this closes its end of a pipe.
+            progress.started();
             let len = share.bytes.len();
             giver.give((share.part.to_string(), share.number, share.bytes), len)
         };
