@@ -106,6 +106,9 @@ pub enum RunError {
     /// The folder for streams is not empty (exit code 2).
     #[error(transparent)]
     StreamFolder(StreamFilesError),
+    /// The parts of a divided run do not fit together (exit code 1).
+    #[error("{0}")]
+    Parts(&'static str),
     /// Streams cannot be written (exit code 1). What was written before is intact.
     #[error("cannot write {path}: {source}", path = path.display())]
     StreamWrite {

@@ -36,7 +36,7 @@ use crate::conversations::{StreamPart, Streams};
 use crate::error::{Failure, Names};
 use crate::explanations::Explanations;
 use crate::grammar::Grammar;
-use crate::parts::{Bytes, Divided, Items, PySplitter, Sliced, Times};
+use crate::parts::{Bytes, Divided, Items, PySplitter, Sliced, Started, Times};
 use crate::queue::Queues;
 use crate::report::Report;
 use crate::run::{Run, Setting};
@@ -162,17 +162,17 @@ fn explain(
 /// # Errors
 /// The options or the source are wrong.
 #[pyfunction]
-#[pyo3(signature = (source, config, options, data, clock))]
+#[pyo3(signature = (source, config, options, data, started))]
 fn survey(
     py: Python<'_>,
     source: Source,
     config: Option<PathBuf>,
     options: Given,
     data: Bytes,
-    clock: Option<(Vec<u64>, Option<u64>)>,
+    started: Option<Started>,
 ) -> PyResult<Py<PyAny>> {
-    let setting = setting(py, source, config, &options)?;
-    let surveyed = parts::survey(py, &setting, data, clock)?;
+    let setting = setting_without_rules(py, source, config, &options)?;
+    let surveyed = parts::survey(py, &setting, data, started)?;
     Ok(surveyed.into_pyobject(py)?.into_any().unbind())
 }
 
@@ -188,7 +188,7 @@ fn clock(
     options: Given,
     behind: Option<(Vec<u64>, Times)>,
 ) -> PyResult<Option<Vec<u64>>> {
-    let plan = planned(py, Vec::new(), config, &options)?;
+    let plan = planned(py, Vec::new(), config, &options, false)?;
     match behind {
         None => parts::clock(py, &plan).map(Some),
         Some((words, times)) => parts::clock_over(py, &plan, &words, times),
@@ -207,10 +207,10 @@ fn deal(
     config: Option<PathBuf>,
     options: Given,
     data: Bytes,
-    split: (u64, Vec<u64>, Option<u64>),
+    split: (u64, Started),
     which: (Divided, (u64, Option<u64>)),
 ) -> PyResult<Items> {
-    let setting = setting(py, source, config, &options)?;
+    let setting = setting_without_rules(py, source, config, &options)?;
     parts::deal(py, setting, data, split, which)
 }
 
@@ -246,7 +246,7 @@ fn carry(
     shares: Py<PyAny>,
     border: (u64, PyBackedBytes),
 ) -> PyResult<Items> {
-    let setting = setting(py, Source::default(), config, &options)?;
+    let setting = setting_without_rules(py, Source::default(), config, &options)?;
     parts::carry(py, setting, shares, border)
 }
 
@@ -262,31 +262,64 @@ fn losses_shared(in_slices: bool) -> Vec<&'static str> {
     parts::losses_shared(in_slices)
 }
 
-/// Decides what no part can decide.
+/// The names of what no part of a run with these options can decide.
 ///
 /// # Errors
 /// The options are wrong.
 #[pyfunction]
-#[pyo3(signature = (config, options, notes, count, whole))]
+fn joints(py: Python<'_>, config: Option<PathBuf>, options: Given) -> PyResult<Vec<&'static str>> {
+    let plan = planned(py, Vec::new(), config, &options, true)?;
+    Ok(parts::joints(&plan))
+}
+
+/// Decides one of these for so many parts. `source`: the capture, if it is one that has a path.
+///
+/// # Errors
+/// The options are wrong.
+#[pyfunction]
+#[pyo3(signature = (source, config, options, notes, joint, whole))]
 fn join(
     py: Python<'_>,
+    source: Source,
     config: Option<PathBuf>,
     options: Given,
     notes: Py<PyAny>,
-    count: u16,
+    joint: (String, u16),
     whole: (u64, u64),
 ) -> PyResult<Items> {
-    let setting = setting(py, Source::default(), config, &options)?;
-    parts::join(py, setting, notes, count, whole)
+    let (name, parts) = joint;
+    let needs_rules = parts::needs_rules(&name);
+    let setting = setting_with(py, source, config, &options, needs_rules)?;
+    parts::join(py, setting, notes, (&name, parts), whole)
 }
 
 fn setting(
     py: Python<'_>,
-    (paths, names, feeders): Source,
+    source: Source,
     config: Option<PathBuf>,
     options: &Given,
 ) -> PyResult<Setting> {
-    let plan = planned(py, paths, config, options)?;
+    setting_with(py, source, config, options, true)
+}
+
+/// For what compares nothing with rules: to read them takes longer than to look at a split.
+fn setting_without_rules(
+    py: Python<'_>,
+    source: Source,
+    config: Option<PathBuf>,
+    options: &Given,
+) -> PyResult<Setting> {
+    setting_with(py, source, config, options, false)
+}
+
+fn setting_with(
+    py: Python<'_>,
+    (paths, names, feeders): Source,
+    config: Option<PathBuf>,
+    options: &Given,
+    needs_rules: bool,
+) -> PyResult<Setting> {
+    let plan = planned(py, paths, config, options, needs_rules)?;
     Ok(Setting {
         plan,
         names: Names(names),
@@ -300,10 +333,11 @@ fn planned(
     paths: Vec<PathBuf>,
     config: Option<PathBuf>,
     (words, grammars): &Given,
+    needs_rules: bool,
 ) -> PyResult<Plan> {
     let grammars: Vec<&Grammar> = grammars.iter().map(Py::get).collect();
     // Large rule sets take seconds.
-    let planned = py.detach(|| options::plan(paths, config, words, &grammars));
+    let planned = py.detach(|| options::plan(paths, config, words, &grammars, needs_rules));
     let planned = planned.map_err(|error| error.raise(py))?;
     if !planned.warnings.is_empty() {
         let warn = py.import("flowpin._errors")?.getattr("warn_of_settings")?;
@@ -345,10 +379,16 @@ fn options_known() -> Vec<String> {
     options::names()
 }
 
+/// The names of the options that name files.
+#[pyfunction]
+fn options_of_files() -> Vec<String> {
+    options::names_of_files()
+}
+
 /// The names of all kinds of records, with these options.
 #[pyfunction]
 fn records_known(py: Python<'_>, config: Option<PathBuf>, options: Given) -> PyResult<Vec<String>> {
-    let plan = planned(py, Vec::new(), config, &options)?;
+    let plan = planned(py, Vec::new(), config, &options, true)?;
     let tables = flowpin_engine::tables(&plan).into_iter();
     Ok(tables.map(|table| table.name).collect())
 }
@@ -367,9 +407,11 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(part, module)?)?;
     module.add_function(wrap_pyfunction!(carry, module)?)?;
     module.add_function(wrap_pyfunction!(join, module)?)?;
+    module.add_function(wrap_pyfunction!(joints, module)?)?;
     module.add_function(wrap_pyfunction!(slice_border, module)?)?;
     module.add_function(wrap_pyfunction!(losses_shared, module)?)?;
     module.add_function(wrap_pyfunction!(options_known, module)?)?;
+    module.add_function(wrap_pyfunction!(options_of_files, module)?)?;
     module.add_function(wrap_pyfunction!(records_known, module)?)?;
     module.add_function(wrap_pyfunction!(stream::drain, module)?)?;
     module.add_function(wrap_pyfunction!(stream::write_parquet, module)?)?;

@@ -2,7 +2,7 @@
 
 use crate::error::Failure;
 use crate::grammar::{self, Grammar};
-use flowpin_config::{Flag, Format, Plan, Settings};
+use flowpin_config::{Flag, Format, Hint, Plan, Settings};
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
@@ -17,7 +17,7 @@ pub(crate) struct Planned {
 }
 
 /// The plan from the paths of captures, a configuration file, options, and grammars that were
-/// compiled before.
+/// compiled before; and the rules that it names, unless they are not needed.
 ///
 /// # Errors
 /// A name that no option has, a value that an option does not take, options that contradict each
@@ -27,11 +27,14 @@ pub(crate) fn plan(
     config: Option<PathBuf>,
     options: &[Words],
     grammars: &[&Grammar],
+    needs_rules: bool,
 ) -> Result<Planned, Failure> {
     let mut warnings = Vec::new();
     let mut plan = without_files(paths, config, options)?;
     add_grammars(&mut plan, grammars, &mut warnings)?;
-    add_rules(&mut plan, &mut warnings)?;
+    if needs_rules {
+        add_rules(&mut plan, &mut warnings)?;
+    }
     Ok(Planned { plan, warnings })
 }
 
@@ -138,10 +141,20 @@ const SHOWN_MAX: usize = 5;
 
 /// The names of all options, as keyword arguments.
 pub(crate) fn names() -> Vec<String> {
+    named(|_| true)
+}
+
+/// Those that name files.
+pub(crate) fn names_of_files() -> Vec<String> {
+    named(|flag| flag.hint != Hint::None)
+}
+
+fn named(is_wanted: impl Fn(&Flag) -> bool) -> Vec<String> {
     let options = Settings::options().into_iter();
     let flags = options.filter_map(|option| option.flag);
     let own = flags.filter(|flag| !flag.is_shared && refusal(flag.long).is_none());
-    own.map(|flag| flag.long.replace('-', "_")).collect()
+    let wanted = own.filter(is_wanted);
+    wanted.map(|flag| flag.long.replace('-', "_")).collect()
 }
 
 fn find(name: &str) -> Result<Flag, Failure> {

@@ -10,7 +10,7 @@ use arrow_ipc::writer::StreamWriter;
 use flowpin_config::Plan;
 use flowpin_counters::Loss;
 use flowpin_engine::parts::{
-    self, Deal, Division, Note, OpenConnection, Part, PartNote, Share, Slice, Whole,
+    self, Begun, Deal, Division, Joint, Note, OpenConnection, Part, PartNote, Share, Slice, Whole,
 };
 use flowpin_engine::{BatchSink, Clock, Control, ProgressSink, RunError, Splitter, TimesSeen};
 use flowpin_packet::Timestamp;
@@ -80,20 +80,28 @@ fn owned(data: Bytes) -> parts::Bytes {
     data.map(|(name, bytes)| (name, bytes.to_vec()))
 }
 
-/// Surveys a split; `clock`: that of the split before, and the time behind it.
+/// What a split begins with, once it was surveyed: the clock, the time behind it, its packets.
+pub(crate) type Started = (Vec<u64>, Option<u64>, Option<u64>);
+
+fn begun(py: Python<'_>, (clock, next, packets): Started) -> PyResult<Begun> {
+    Ok(Begun {
+        clock: of_words(py, &clock)?,
+        next: next.map(Timestamp),
+        packets,
+    })
+}
+
+/// Surveys a split.
 pub(crate) fn survey(
     py: Python<'_>,
     setting: &Setting,
     data: Bytes,
-    clock: Option<(Vec<u64>, Option<u64>)>,
+    started: Option<Started>,
 ) -> PyResult<Surveyed> {
-    let clock = match clock {
-        None => None,
-        Some((words, next)) => Some((of_words(py, &words)?, next.map(Timestamp))),
-    };
+    let begun = started.map(|started| begun(py, started)).transpose()?;
     let (plan, names) = (&setting.plan, &setting.names);
     let data = owned(data);
-    let done = py.detach(|| parts::survey(plan, data, clock, &Control::default()));
+    let done = py.detach(|| parts::survey(plan, data, begun, &Control::default()));
     for feeder in &setting.feeders {
         feeder.call_method0(py, "check")?;
     }
@@ -272,13 +280,12 @@ pub(crate) fn deal(
     py: Python<'_>,
     setting: Setting,
     data: Bytes,
-    (packets_before, clock, next): (u64, Vec<u64>, Option<u64>),
+    (packets_before, started): (u64, Started),
     (divided, (from, until)): (Divided, (u64, Option<u64>)),
 ) -> PyResult<Items> {
     let split = Deal {
         packets_before,
-        clock: of_words(py, &clock)?,
-        next: next.map(Timestamp),
+        begun: begun(py, started)?,
     };
     let slice = Slice {
         from: Timestamp(from),
@@ -287,8 +294,9 @@ pub(crate) fn deal(
     };
     let data = owned(data);
     let feed = Feed::start(py, setting, move |plan, giver, control, progress, _| {
-        progress.started();
         let mut give = |share: Share| {
+            // Not before the source is open: who waits for this closes its end of a pipe.
+            progress.started();
             let len = share.bytes.len();
             giver.give((share.part.to_string(), share.number, share.bytes), len)
         };
@@ -300,8 +308,9 @@ pub(crate) fn deal(
     Ok(Items { feed, raised })
 }
 
-/// Runs a part: its records' batches by the names of their tables, notes as `.scans` and `.hosts`,
-/// and in the end what is open behind its slice as `.open`.
+/// Runs a part: its records' batches by the names of their tables; notes as `.hosts`, and by the
+/// names of what is decided from them (`.scans`); in the end what is open behind its slice, as
+/// `.open`.
 pub(crate) fn part(
     py: Python<'_>,
     setting: Setting,
@@ -324,12 +333,12 @@ pub(crate) fn part(
         let mut notes = step.giver.another();
         let note = Box::new(move |note: PartNote| {
             let (kind, number, bytes) = match note {
-                PartNote::Scans(note) => (".scans", note.upto, note.bytes),
-                PartNote::Hosts(one, other) => (".hosts", 0, format!("{one} {other}").into_bytes()),
+                PartNote::Joint(note) => (note.joint.name(), note.order, note.bytes),
+                PartNote::Hosts(one, other) => ("hosts", 0, format!("{one} {other}").into_bytes()),
             };
             let len = bytes.len();
             // Who wants no more has closed the feed: then the records end the run.
-            let _closed = notes.give((kind.to_owned(), number, bytes), len);
+            let _closed = notes.give((format!(".{kind}"), number, bytes), len);
         });
         let sink = Tables::boxed(step.plan, step.giver.another());
         let (plan, control) = (step.plan, step.control);
@@ -364,23 +373,45 @@ pub(crate) fn carry(
     })
 }
 
-/// Decides what parts have noted: `notes` gives part, number and bytes.
+/// The names of what parts leave to be decided.
+pub(crate) fn joints(plan: &Plan) -> Vec<&'static str> {
+    Joint::of(plan).into_iter().map(Joint::name).collect()
+}
+
+/// Whether one of these is decided by rules.
+pub(crate) fn needs_rules(joint: &str) -> bool {
+    joint == Joint::Alerts.name()
+}
+
+/// Decides one of these: `notes` gives part, number and bytes.
 pub(crate) fn join(
     py: Python<'_>,
     setting: Setting,
     notes: Py<PyAny>,
-    parts: u16,
+    (joint, parts): (&str, u16),
     (packets, end): (u64, u64),
 ) -> PyResult<Items> {
+    let joint = Joint::named(joint).ok_or_else(|| Failure::defect("what is joined").raise(py))?;
     Items::start(py, setting, notes, note_of, move |mut notes, step| {
         step.progress.started();
         let whole = Whole {
             packets,
             end: Timestamp(end),
         };
-        let mut next = || Ok(notes());
+        let mut next = || {
+            let next = notes().map(|(part, order, bytes)| {
+                let note = Note {
+                    joint,
+                    order,
+                    bytes,
+                };
+                (part, note)
+            });
+            Ok(next)
+        };
         let sink = Tables::boxed(step.plan, step.giver.another());
-        let losses = parts::join(step.plan, parts, whole, &mut next, sink, step.control)?;
+        let which = (joint, parts);
+        let losses = parts::join(step.plan, which, whole, &mut next, sink, step.control)?;
         Ok(Report::default().with_losses(&losses))
     })
 }
@@ -389,10 +420,9 @@ fn share_of(share: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
     Ok(share.extract::<PyBackedBytes>()?.to_vec())
 }
 
-fn note_of(note: &Bound<'_, PyAny>) -> PyResult<(u16, Note)> {
-    let (part, upto, bytes) = note.extract::<(u16, u64, PyBackedBytes)>()?;
-    let bytes = bytes.to_vec();
-    Ok((part, Note { upto, bytes }))
+fn note_of(note: &Bound<'_, PyAny>) -> PyResult<(u16, u64, Vec<u8>)> {
+    let (part, order, bytes) = note.extract::<(u16, u64, PyBackedBytes)>()?;
+    Ok((part, order, bytes.to_vec()))
 }
 
 /// Record batches as bytes.

@@ -37,6 +37,7 @@ def session(master: str, modules: Sequence[pathlib.Path] = (), **more: object) -
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     settings = {
         "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
         "spark.driver.host": "127.0.0.1",
         "spark.executor.memory": "1g",
         "spark.executorEnv.PYTHONPATH": os.pathsep.join(map(str, [*modules, HERE, *sys.path])),

@@ -4,7 +4,6 @@ to the machines on the way."""
 import os
 import pathlib
 import struct
-import subprocess
 import threading
 import warnings
 from datetime import timedelta
@@ -21,6 +20,7 @@ import flaky  # noqa: E402
 import flowpin  # noqa: E402
 import flowpin.spark  # noqa: E402
 import pyarrow.parquet  # noqa: E402
+from captures import generate, joined, write_pcap  # noqa: E402
 
 SHARED = os.environ.get("FLOWPIN_SHARED", str(CAPTURES.parents[2] / "shared"))
 CORPUS = pathlib.Path(SHARED, "corpus")
@@ -77,7 +77,8 @@ def compare(spark, run):
 
 
 def option(name, value):
-    return [f"--{name.replace('_', '-')}", value]
+    word = f"--{name.replace('_', '-')}"
+    return [word] if value is True else [word, value]
 
 
 def analysed(spark, paths, kinds, during, options):
@@ -96,23 +97,6 @@ def first(found, expected):
     return [min(rows, default=None) for rows in only]
 
 
-def generate(command, path, *words):
-    command = [command, "gen", *words, "-w", path, "--no-truth"]
-    subprocess.run([str(word) for word in command], check=True, capture_output=True)
-    return path
-
-
-def joined(folder, *captures):
-    """The packets of captures in one, merged by time."""
-    whole = folder / "all.pcap"
-    with open(whole, "wb") as out:
-        out.write(struct.pack("=IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 262_144, 1))
-        for one in flowpin.packets([str(path) for path in captures]):
-            seconds, rest = divmod(one.time_ns, 1_000_000_000)
-            out.write(struct.pack("=IIII", seconds, rest, len(one.data), one.wire_len) + one.data)
-    return whole
-
-
 def in_l2tp(capture):
     """The IPv4 packets of a capture as an access concentrator hands them on (RFC 2661, 1661)."""
     for one in flowpin.packets(str(capture)):
@@ -125,15 +109,6 @@ def in_l2tp(capture):
         yield one.time_ns, bytes(12) + b"\x08\x00" + ip + udp
 
 
-def write_pcap(path, packets):
-    with open(path, "wb") as out:
-        out.write(struct.pack("=IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 262_144, 1))
-        for time_ns, data in packets:
-            seconds, rest = divmod(time_ns, 1_000_000_000)
-            out.write(struct.pack("=IIII", seconds, rest, len(data), len(data)) + data)
-    return path
-
-
 @pytest.fixture
 def much(command, tmp_path):
     """Services, a tunnel, fragments and a scan in one capture."""
@@ -144,7 +119,7 @@ def much(command, tmp_path):
         ["scan", "--packets", 600],
     ]
     made = [generate(command, tmp_path / f"{n}.pcap", *one) for n, one in enumerate(parts)]
-    return joined(tmp_path, *made)
+    return joined(tmp_path / "all.pcap", made)
 
 
 @pytest.mark.parametrize(
@@ -180,6 +155,18 @@ def test_fragments_and_scans(compare, command, tmp_path):
     assert "scan" in compare(paths, split_bytes=100_000)
 
 
+def test_packets_that_are_shorter_than_a_look_behind_a_split(compare, tmp_path):
+    def packets():
+        for number in range(2000):
+            udp = struct.pack("!HHHH", 1024 + number // 4, 9, 8, 0)
+            ip = struct.pack("!BBHHHBBH", 0x45, 0, 28, 0, 0, 64, 17, 0)
+            ip += bytes([10, 0, 0, 1, 10, 0, 0, 2])
+            yield number * 1_000_000, bytes(12) + b"\x08\x00" + ip + udp
+
+    path = write_pcap(tmp_path / "short.pcap", packets())
+    assert "conn" in compare([path], split_bytes=10_000, checksums="none")
+
+
 def test_pcapng_in_splits(compare, command, tmp_path):
     path = generate(command, tmp_path / "t.pcapng", "mix", "--packets", 5000)
     assert "conn" in compare([path], split_bytes=100_000)
@@ -188,6 +175,33 @@ def test_pcapng_in_splits(compare, command, tmp_path):
 def test_bundled_captures_as_one_input(compare):
     captures = sorted(CAPTURES.glob("*.pcap*"))
     assert {"conn", "ftp", "http", "scan", "tunnel"} <= compare(captures, split_bytes=40_000)
+
+
+RULES = """
+alert tcp any any -> any any (msg:"opens"; flags:S,12; threshold:type both,track by_src,count 3,\
+seconds 5; sid:1;)
+alert tcp any any -> any any (msg:"many"; flags:S,12; detection_filter:track by_dst,count 4,\
+seconds 60; sid:2;)
+alert udp any any -> any any (msg:"was here"; xbits:set,here,track ip_src,expire 864000; noalert; \
+sid:3;)
+alert tcp any any -> any any (msg:"again"; flags:S,12; xbits:isset,here,track ip_src; sid:4;)
+alert dns any any -> any any (msg:"name"; dns.query; dataset:set,names,type string; sid:5;)
+alert dns any any -> any any (msg:"known"; dns.query; dataset:isset,names,type string; sid:6;)
+alert http any any -> any any (msg:"method"; http.method; content:"GET"; sid:7;)
+alert tcp any any -> any any (msg:"stream"; flow:established,to_server; content:"HTTP/1."; sid:9;)
+"""
+
+
+@pytest.mark.parametrize("slice", [None, timedelta(days=60)])
+def test_rules_and_host_pairs(compare, tmp_path, slice):
+    rules = tmp_path / "mine.rules"
+    rules.write_text(RULES)
+    captures = sorted(CAPTURES.glob("*.pcap*"))
+    options = {"rules": rules, "host_pairs": True, "alert_packet": True, "slice": slice}
+    assert {"alert", "host_pairs", "ftp"} <= compare(captures, split_bytes=40_000, **options)
+    # The name of the capture is in the alerts of one.
+    day = [CAPTURES / "lab-day.pcapng"]
+    assert {"alert", "host_pairs"} <= compare(day, split_bytes=20_000, **options)
 
 
 def test_the_mix_of_the_corpus(compare):

@@ -57,3 +57,11 @@ def test_no_source_without_an_interface():
 
     with pytest.raises(flowpin.InputError, match="no capture is named"):
         flowpin.read(None, "conn")
+
+
+def test_an_interface_that_is_not_there_is_named():
+    import flowpin
+
+    with pytest.raises(flowpin.InputError, match="there is no interface nowhere0") as raised:
+        flowpin.read(None, "conn", interface="nowhere0")
+    assert raised.value.place == "interface"

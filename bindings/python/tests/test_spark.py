@@ -70,6 +70,21 @@ def test_patterns_options_and_all_kinds(spark, folder):
     assert frames["http"].count() == 0
 
 
+def test_rules_of_several_files(spark, folder, tmp_path, monkeypatch):
+    texts = ['alert dns any any -> any any (msg:"asks"; sid:1;)']
+    texts.append('alert tcp $OF any -> any any (msg:"opens"; flags:S,12; sid:2;)')
+    for nth, text in enumerate(texts):
+        (tmp_path / f"{nth}.rules").write_text(text)
+    # Tasks run elsewhere: paths are those of whoever asks.
+    monkeypatch.chdir(tmp_path)
+    options = {"rules": ["0.rules", "1.rules"], "var": {"OF": "0.0.0.0/0"}}
+    frames = flowpin.spark.analyse(spark, folder, ["alert"], damaged="fail", **options)
+    found = rows(frames["alert"].toArrow().to_pylist())
+    files = [[path] for path in sorted(folder.rglob("*.pcap*"))]
+    assert found == expected(files, "alert", **options)
+    assert {1, 2} <= {row["sid"] for row in frames["alert"].select("sid").distinct().collect()}
+
+
 def test_sums_are_those_of_the_rows(spark, folder):
     frame = spark.read.format("flowpin").load(str(folder))
     by_protocol = {row["proto"]: row["count"] for row in frame.groupBy("proto").count().collect()}
@@ -86,10 +101,16 @@ def test_what_is_wrong_is_named(spark, folder, tmp_path):
         spark.read.format("flowpin").option("record", "htp").load(str(folder)).count()
     with pytest.raises(flowpin.OptionError, match="by='file'"):
         flowpin.spark.analyse(spark, folder, by="packet")
-    divided = [{"host_pairs": True}, {"count": 5}, {"extract": tmp_path}, {"pipeline": "1x2"}]
-    for refused in divided:
-        with pytest.raises(flowpin.OptionError, match="not with by='connection'"):
-            flowpin.spark.analyse(spark, folder, by="connection", **refused)
+    undivided = {"count": 5, "extract": tmp_path, "pipeline": "1x2", "stats": "s", "write": "w"}
+    for name, value in [*undivided.items(), ("interface", "lo")]:
+        line = f"^{name}: not with by='connection', as "
+        with pytest.raises(flowpin.OptionError, match=line) as raised:
+            flowpin.spark.analyse(spark, folder, by="connection", **{name: value})
+        assert raised.value.place == name and "\n" not in str(raised.value)
+    grammar = flowpin.Grammar('%protocol x\n%identify client "^X"\n%%\nX { return X; }\n')
+    for by in ("file", "connection"):
+        with pytest.raises(flowpin.OptionError, match="^grammar: .* name a file"):
+            flowpin.spark.analyse(spark, folder, ["conn"], by=by, grammar=grammar)
     cut = tmp_path / "cut.pcapng"
     whole = (folder / "a" / "http.pcapng").read_bytes()
     cut.write_bytes(whole[:-10])

@@ -254,6 +254,11 @@ impl Deciders {
         let alerts = self.alerts.as_ref();
         alerts.map(|source| source.decider.inbox())
     }
+
+    /// Of a part: the alerts that are there now.
+    pub(crate) fn take_inbox(&self) -> Option<flowpin_detect::AlertNews> {
+        self.alerts.as_ref()?.decider.take_inbox()
+    }
 }
 
 impl Findings {

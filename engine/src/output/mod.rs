@@ -9,7 +9,7 @@ pub use latency::RecordLatency;
 
 use crate::aggregates::{Deciders, Findings, News};
 use crate::ledger::Account;
-use crate::parts::{Note, Notes, PartNote, Seam};
+use crate::parts::{Seam, Teller};
 use crate::recall::Recall;
 use crate::report::OutputReport;
 use crate::run::busy::Busy;
@@ -59,7 +59,7 @@ pub(crate) struct Output {
     /// What merging and writing take, if that is asked for.
     busy: Option<Busy>,
     /// Of a part: who takes what the whole run decides.
-    notes: Option<Notes>,
+    teller: Option<Teller>,
     /// Of a slice: which records are its own.
     seam: Option<Arc<Seam>>,
 }
@@ -99,14 +99,14 @@ impl Output {
             latency: plan.is_live().then(Latency::default),
             at_ticks: plan.output.is_one_place(),
             busy: None,
-            notes: None,
+            teller: None,
             seam: None,
         }
     }
 
-    /// Makes it the output of a part. Its plan has no scans: they are decided elsewhere.
-    pub(crate) fn be_part(&mut self, notes: Notes, seam: Option<Arc<Seam>>) {
-        (self.notes, self.seam) = (Some(notes), seam);
+    /// Makes it the output of a part, which decides nothing that depends on other parts.
+    pub(crate) fn be_part(&mut self, teller: Teller, seam: Option<Arc<Seam>>) {
+        (self.teller, self.seam) = (Some(teller), seam);
     }
 
     /// The names of the interfaces that records carry numbers of.
@@ -138,10 +138,10 @@ impl Output {
         } = delivery.into();
         if let Some(seam) = &self.seam {
             seam.cut(&mut records);
-            news.scans = news.scans.take().map(|scans| seam.cut_scans(scans));
+            seam.cut_news(&mut news);
         }
-        if let Some(notes) = &mut self.notes {
-            tell(&mut news, notes);
+        if let Some(teller) = &mut self.teller {
+            teller.tell(&mut news, self.deciders.take_inbox());
         }
         self.deciders.push(source, records.watermark(), news);
         self.merger.push(source, records);
@@ -241,16 +241,5 @@ impl Output {
             latency: self.latency.as_ref().map(Latency::so_far),
             busy,
         })
-    }
-}
-
-/// Tells what a part has observed and the whole run decides.
-fn tell(news: &mut News, notes: &mut Notes) {
-    if let Some(scans) = news.scans.take() {
-        notes(PartNote::Scans(Note::of(&scans)));
-    }
-    if let Some(data) = &news.data {
-        data.announced()
-            .for_each(|(one, other)| notes(PartNote::Hosts(one, other)));
     }
 }

@@ -31,6 +31,8 @@ pub const fn is_shared(loss: Loss, in_slices: bool) -> bool {
         | Loss::TextConnections
         | Loss::TextMemory
         | Loss::MailBodies
+        | Loss::RuleStreamBytes
+        | Loss::RuleBodyBytes
         | Loss::ParserConnections
         | Loss::ParserBytes
         | Loss::TunnelsUntracked
@@ -66,7 +68,14 @@ pub const fn is_shared(loss: Loss, in_slices: bool) -> bool {
         | Loss::TextQuestions
         | Loss::MailParts
         | Loss::MailNested
-        | Loss::MailHeads => false,
+        | Loss::MailHeads
+        | Loss::RuleForms
+        | Loss::RuleAnnounced
+        | Loss::RuleSteps
+        | Loss::RulePcre
+        | Loss::RuleBits => false,
+        // Of what one task decides, in the order in which one run does.
+        Loss::RuleHosts | Loss::RuleSets | Loss::RulePackets => false,
         Loss::AnomaliesSuppressed | Loss::ReassemblyUncompared => in_slices,
         // Of the whole input, and told by who adds up its splits.
         Loss::ClockLeaps => false,
@@ -81,22 +90,12 @@ pub const fn is_shared(loss: Loss, in_slices: bool) -> bool {
         | Loss::StreamBytesOverLimit
         | Loss::StreamFilesOverLimit
         | Loss::StreamGapsShortened => false,
-        // Of live captures, rules and extracted files, with which no run is divided.
+        // Of live captures and extracted files, with which no run is divided.
         Loss::RingFull
         | Loss::QueuesAdded
         | Loss::ShedBodies
         | Loss::ShedParsing
         | Loss::ShedConnections
-        | Loss::RuleStreamBytes
-        | Loss::RuleBodyBytes
-        | Loss::RuleForms
-        | Loss::RuleAnnounced
-        | Loss::RuleSteps
-        | Loss::RulePcre
-        | Loss::RuleBits
-        | Loss::RuleHosts
-        | Loss::RuleSets
-        | Loss::RulePackets
         | Loss::HttpFiles
         | Loss::HttpFileBytes
         | Loss::MailFiles

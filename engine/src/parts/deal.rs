@@ -1,15 +1,15 @@
 //! The second pass over a split: each packet goes to the part that has its connection.
 
-use super::frames::{Seen, bytes_of, dispatcher, each};
-use super::{Bytes, Division, Slice, source};
+use super::frames::{Limits, Seen, bytes_of, dispatcher, each};
+use super::{Begun, Bytes, Division, Slice, source};
 use crate::input::gate::{HostPair, is_between};
 use crate::input::tunnels::SWEEP_NS;
 use crate::input::{gate, is_noteworthy};
 use crate::{Control, RunError};
 use flowpin_capture::add_to_share;
 use flowpin_config::Plan;
-use flowpin_dispatch::{Clock, ClockWords, Dispatched, Dispatcher};
-use flowpin_packet::{FrameBytes, PacketMeta, Timestamp};
+use flowpin_dispatch::{Clock, Dispatched, Dispatcher};
+use flowpin_packet::{FrameBytes, PacketMeta};
 use std::collections::BTreeSet;
 
 /// What was found out about a split.
@@ -17,10 +17,8 @@ use std::collections::BTreeSet;
 pub struct Deal {
     /// Packets before it.
     pub packets_before: u64,
-    /// The clock of the split before it.
-    pub clock: ClockWords,
-    /// The time of the first packet behind it, if its own bytes do not tell.
-    pub next: Option<Timestamp>,
+    /// What it begins with.
+    pub begun: Begun,
 }
 
 /// Packets for one part, in order.
@@ -47,9 +45,15 @@ pub fn deal(
     give: &mut dyn FnMut(Share) -> Result<(), RunError>,
 ) -> Result<(), RunError> {
     let mut source = source(plan, bytes, control)?;
-    let mut clock = Clock::of_words(plan.clock_leap_max_ns, split.clock);
+    let Begun {
+        clock,
+        next,
+        packets,
+    } = split.begun;
+    let mut clock = Clock::of_words(plan.clock_leap_max_ns, clock);
     let mut dealer = Dealer::new(plan, division, give);
-    each(&mut source, &mut clock, split.next, control, |seen| {
+    let limits = Limits { packets, next };
+    each(&mut source, &mut clock, limits, control, |seen| {
         if !slice.has(seen.now) {
             return Ok(());
         }

@@ -16,12 +16,21 @@ pub(super) struct Seen<'a> {
     pub(super) names: &'a InterfaceNames,
 }
 
-/// Calls `visit` with each frame. `next`: the time of the first packet behind the split, if its own
-/// bytes do not tell. Returns whether the split tells of times without a packet.
+/// What of a source is a split, and what is known of what comes behind it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Limits {
+    /// How many packets; none: all. Bytes behind them say when the next packet came, and a short
+    /// packet is whole there.
+    pub(super) packets: Option<u64>,
+    /// The time of the first packet behind the split, if its own bytes do not tell.
+    pub(super) next: Option<Timestamp>,
+}
+
+/// Calls `visit` with each frame of a split. Returns whether it tells of times without a packet.
 pub(super) fn each(
     source: &mut Source,
     clock: &mut Clock,
-    next: Option<Timestamp>,
+    limits: Limits,
     control: &Control,
     mut visit: impl FnMut(&Seen<'_>) -> Result<(), RunError>,
 ) -> Result<bool, RunError> {
@@ -36,11 +45,15 @@ pub(super) fn each(
                 clock.pass(until);
                 is_silent = true;
             }
-            let now = clock.observe_before(frame.time, || walk.peek_time().or(next));
+            let number = walk.number();
+            if limits.packets.is_some_and(|packets| number > packets) {
+                return Ok(is_silent);
+            }
+            let now = clock.observe_before(frame.time, || walk.peek_time().or(limits.next));
             visit(&Seen {
                 piece: bytes,
                 frame,
-                number: walk.number(),
+                number,
                 now,
                 names: &names,
             })?;

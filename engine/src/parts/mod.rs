@@ -7,7 +7,8 @@
 //!                                                   │ shuffled, in the order of numbers
 //!  a part  ◄─────────────────────────────────────◄──┘
 //!     └─► run_part: the engine itself ─► its connections' records
-//!                  └─► notes: what scans are decided from ─► join: scans and floods
+//!                  └─► notes: what no part can decide ─► join: scans and floods, alerts,
+//!                                                              sums of pairs of hosts
 //! ```
 //!
 //! A part has the connections of every N-th shard. Two more parts have what no shard has: one the
@@ -28,18 +29,20 @@ mod caps;
 mod deal;
 mod frames;
 mod join;
+mod notes;
 mod part;
 mod slices;
 mod survey;
 
 pub use caps::is_shared;
 pub use deal::{Deal, Share, deal};
-pub use join::{Note, join};
-pub(crate) use part::Notes;
-pub use part::{Part, PartNote, PartReport, Whole, run_part};
+pub use join::{NextNote, join};
+pub use notes::{Joint, Note, PartNote};
+pub(crate) use notes::{Notes, Teller};
+pub use part::{Part, PartReport, Whole, run_part};
 pub(crate) use slices::{Carried, Seam};
 pub use slices::{OpenConnection, Slice, carry};
-pub use survey::{Survey, survey};
+pub use survey::{Begun, Survey, survey};
 
 use crate::run::open;
 use crate::{Control, RunError};
@@ -56,16 +59,6 @@ use std::net::IpAddr;
 /// ```
 pub fn refusal(plan: &Plan) -> Option<(&'static str, &'static str)> {
     let refused = [
-        (
-            plan.rules.loaded.is_some(),
-            "rules",
-            "thresholds of rules count over all connections",
-        ),
-        (
-            plan.output.host_pairs,
-            "host_pairs",
-            "its records are sums over all connections; group the conn records instead",
-        ),
         (
             plan.packet_count_max.is_some(),
             "count",

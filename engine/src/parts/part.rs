@@ -1,6 +1,6 @@
 //! The run of one part.
 
-use super::{Carried, Division, Seam, Slice};
+use super::{Carried, Division, PartNote, Seam, Slice};
 use crate::input::gate::{Gate, in_order};
 use crate::report::{ProgressSink, RunReport};
 use crate::run::{self, Given};
@@ -9,7 +9,6 @@ use flowpin_capture::{Shares, Source, mark_of};
 use flowpin_config::{PipelineShape, Plan};
 use flowpin_output::BatchSink;
 use flowpin_packet::{SHARD_COUNT, Timestamp};
-use std::net::IpAddr;
 use std::sync::Arc;
 
 /// A part.
@@ -42,19 +41,6 @@ pub struct Whole {
     /// Stream time at it.
     pub end: Timestamp,
 }
-
-/// What a part says beside its records.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PartNote {
-    /// What scans are decided from: for [`super::join`].
-    Scans(super::Note),
-    /// A connection between these hosts announces others: they belong together, in
-    /// [`Division::hosts`].
-    Hosts(IpAddr, IpAddr),
-}
-
-/// Who takes a part's notes.
-pub(crate) type Notes = Box<dyn FnMut(PartNote) + Send>;
 
 /// Runs a part over its shares, which come in the order of their numbers: first those that the
 /// slice before has [carried over](super::carry). Its records go to `sink`,

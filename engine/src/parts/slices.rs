@@ -14,8 +14,10 @@
 //! one run would have. What it then says of the time before its slice was said already, and is
 //! dropped; likewise what the end of a slice's packets causes, as their input goes on.
 
-use super::frames::{Seen, bytes_of, dispatcher, each};
+use super::frames::{Limits, Seen, bytes_of, dispatcher, each};
+use crate::aggregates::News;
 use crate::{Control, RunError};
+use flowpin_aggregate::Travel;
 use flowpin_capture::{Shares, Source, add_to_share};
 use flowpin_config::Plan;
 use flowpin_dispatch::{Clock, Dispatched};
@@ -141,8 +143,19 @@ impl Seam {
         records.keep_between(self.from, self.until.unwrap_or(Timestamp::MAX));
     }
 
-    /// What this slice says of scans.
-    pub(crate) fn cut_scans(&self, news: ScanNews) -> ScanNews {
+    /// Leaves out what other slices tell.
+    pub(crate) fn cut_news(&self, news: &mut News) {
+        let until = self.until.unwrap_or(Timestamp::MAX);
+        news.scans = news.scans.take().map(|scans| self.cut_scans(scans));
+        if let Some(alerts) = &mut news.alerts {
+            alerts.keep_between(self.from, until);
+        }
+        if let Some(pairs) = &mut news.host_pairs {
+            pairs.keep_between(self.from, until);
+        }
+    }
+
+    fn cut_scans(&self, news: ScanNews) -> ScanNews {
         match (news, self.until) {
             (ScanNews::Closed(summary), _) => ScanNews::Closed(summary.since(self.from)),
             (ScanNews::Last { summary, end }, None) => ScanNews::Last {
@@ -186,7 +199,8 @@ pub fn carry(
     };
     let mut dispatcher = dispatcher(plan);
     let mut slot = PacketMeta::default();
-    each(&mut source, &mut Clock::told(), None, control, |seen| {
+    let all = Limits::default();
+    each(&mut source, &mut Clock::told(), all, control, |seen| {
         let &Seen {
             piece,
             frame,

@@ -1,6 +1,6 @@
 //! The first pass over a split: how many packets, and what their times do to the clock.
 
-use super::frames::each;
+use super::frames::{Limits, each};
 use super::{Bytes, source};
 use crate::report::InputReport;
 use crate::{Control, RunError};
@@ -25,34 +25,52 @@ pub struct Survey {
     pub inputs: Vec<InputReport>,
 }
 
-/// Surveys a split. `clock`: that of the split before it, and the time of the first packet behind
-/// it, if the split's own bytes do not tell.
+/// What a split begins with, once it was surveyed before.
+#[derive(Clone, Copy, Debug)]
+pub struct Begun {
+    /// The clock of the split before it.
+    pub clock: ClockWords,
+    /// The time of the first packet behind it, if its own bytes do not tell.
+    pub next: Option<Timestamp>,
+    /// How many packets it has; none: all that its source has. Bytes behind them may say when the
+    /// next one came.
+    pub packets: Option<u64>,
+}
+
+/// Surveys a split: without its clock the bytes have to end where it does.
 ///
 /// # Errors
 /// As [`crate::run`].
 pub fn survey(
     plan: &Plan,
     bytes: Bytes,
-    clock: Option<(ClockWords, Option<Timestamp>)>,
+    begun: Option<Begun>,
     control: &Control,
 ) -> Result<Survey, RunError> {
     let mut source = source(plan, bytes, control)?;
     let first = source.first_time();
-    let (mut its, next) = match clock {
-        Some((words, next)) => (Clock::of_words(plan.clock_leap_max_ns, words), next),
-        None => (Clock::new(plan.clock_leap_max_ns), None),
+    let (mut clock, limits) = match begun {
+        Some(Begun {
+            clock,
+            next,
+            packets,
+        }) => {
+            let clock = Clock::of_words(plan.clock_leap_max_ns, clock);
+            (clock, Limits { packets, next })
+        }
+        None => (Clock::new(plan.clock_leap_max_ns), Limits::default()),
     };
     let mut times = TimesSeen::default();
-    let is_silent = each(&mut source, &mut its, next, control, |seen| {
+    let is_silent = each(&mut source, &mut clock, limits, control, |seen| {
         times.add(seen.frame.time);
         Ok(())
     })?;
     let files = source.report().files;
     Ok(Survey {
-        packets: source.numbered(),
+        packets: limits.packets.unwrap_or_else(|| source.numbered()),
         first,
         times,
-        clock: clock.map(|_| its.words()),
+        clock: begun.map(|_| clock.words()),
         is_silent,
         inputs: files.iter().map(InputReport::of).collect(),
     })

@@ -21,7 +21,7 @@ use crate::input::gate::Gate;
 use crate::input::{InputStage, InputSummary};
 use crate::output::messages;
 use crate::output::{Output, OutputSummary};
-use crate::parts::{Notes, Seam};
+use crate::parts::{Notes, Seam, Teller};
 use crate::profile;
 use crate::recall::Recall;
 use crate::report::{Progress, ProgressSink, RunReport, StepReport};
@@ -346,12 +346,14 @@ fn run_into(
     }
     progress.started();
     let mut input = InputStage::new(plan, options, source);
+    // Another part has what the input stage says.
+    let has_records = gate.as_ref().is_none_or(|gate| gate.has_records);
     if let Some(gate) = gate {
         input.be_part(gate);
     }
     let rules = known.and_then(|known| known.detect.as_ref());
     let inbox = output.alerts_inbox();
-    if let (Some(rules), Some(inbox)) = (rules, &inbox) {
+    if let (Some(rules), Some(inbox), true) = (rules, &inbox, has_records) {
         input.examine(rules, inbox.clone());
     }
     let reloader = plan.is_live().then(|| Reloader {
@@ -421,7 +423,7 @@ fn set_up<O: Stages>(workers: &mut [Worker<O>], seam: Option<&Arc<Seam>>, names:
     }
 }
 
-/// The output of a part, which has one worker and decides nothing about scans.
+/// The output of a part, which has one worker and decides nothing that depends on others.
 fn output_of_part(
     writers: Writers,
     plan: &Plan,
@@ -431,7 +433,7 @@ fn output_of_part(
     let mut plan = plan.clone();
     plan.scans.enabled = false;
     let mut output = Output::new(1, writers, &plan, control);
-    output.be_part(notes, seam);
+    output.be_part(Teller::new(&plan, notes), seam);
     output
 }
 

@@ -20,8 +20,10 @@
 //! Deliberately knows neither formatters nor threads.
 
 mod traffic;
+pub mod travel;
 
 pub use traffic::{CountedAs, Traffic};
+pub use travel::Travel;
 
 use core::fmt::Debug;
 use core::marker::PhantomData;

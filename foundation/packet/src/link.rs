@@ -98,4 +98,63 @@ impl LinkType {
             Self::Unsupported => return None,
         })
     }
+
+    /// The one that has this number in the registry.
+    ///
+    /// ```
+    /// use flowpin_packet::LinkType;
+    /// assert_eq!(LinkType::of_registered(1), Some(LinkType::Ethernet));
+    /// assert_eq!(LinkType::of_registered(9999), None);
+    /// ```
+    pub fn of_registered(number: u16) -> Option<Self> {
+        let has_it = |one: &Self| one.registered().is_some_and(|(its, _)| its == number);
+        Self::ALL.into_iter().find(has_it)
+    }
+
+    /// All that are read.
+    const ALL: [Self; 27] = [
+        Self::Ethernet,
+        Self::Raw,
+        Self::Ipv4,
+        Self::Ipv6,
+        Self::Null,
+        Self::Loop,
+        Self::LinuxSll,
+        Self::LinuxSll2,
+        Self::Ppp,
+        Self::PppSerial,
+        Self::PppEther,
+        Self::CiscoHdlc,
+        Self::Ieee80211,
+        Self::Ieee80211Radiotap,
+        Self::Ieee80211Prism,
+        Self::Ieee80211Avs,
+        Self::FrameRelay,
+        Self::JuniperEther,
+        Self::TokenRing,
+        Self::Fddi,
+        Self::IpOverFc,
+        Self::ArcnetBsd,
+        Self::ArcnetLinux,
+        Self::Ppi,
+        Self::Nflog,
+        Self::Pflog,
+        Self::AtmRfc1483,
+    ];
+}
+
+#[cfg(test)]
+mod tests {
+    use super::LinkType;
+
+    /// The list has all types but the one that is not read: by their places.
+    #[test]
+    fn all_types_that_are_read_are_found_by_their_numbers() {
+        let all = LinkType::ALL;
+        assert_eq!(all.len(), LinkType::Unsupported as usize);
+        for link in all {
+            let (number, _) = link.registered().unwrap();
+            assert_eq!(LinkType::of_registered(number), Some(link));
+        }
+    }
 }

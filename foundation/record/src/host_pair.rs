@@ -24,11 +24,16 @@ pub struct PairConnection {
     pub client: IpAddr,
     /// Whom to.
     pub server: IpAddr,
-    first: Timestamp,
-    last: Timestamp,
-    to_server: Sent,
-    to_client: Sent,
-    service: Option<&'static str>,
+    /// Capture time of the first packet.
+    pub first: Timestamp,
+    /// Capture time of the last packet.
+    pub last: Timestamp,
+    /// What the client has sent.
+    pub to_server: Sent,
+    /// What the server has sent.
+    pub to_client: Sent,
+    /// The protocol that was identified first, by our name.
+    pub service: Option<&'static str>,
 }
 
 impl PairConnection {

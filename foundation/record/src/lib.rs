@@ -61,6 +61,6 @@ pub use protocol::{eve_protocol_name, has_ports, zeek_protocol_name};
 pub use samples::Samples;
 pub use scan::{EpisodeState, ScanKind, ScanMethod, ScanRecord};
 pub use schema::{Column, Kind, Logs, RecordType, Row, Value};
-pub use tool_names::ToolNames;
+pub use tool_names::{ToolNames, lasting};
 pub use tunnel::TunnelRecord;
 pub use uid::{FileId, NotAUid, Uid};

@@ -4,7 +4,7 @@
 //! Zeek's are those of its analyzers (`service` in `conn.log`), Suricata's those of `app_proto`. A
 //! protocol that a tool does not know has our name there.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
 /// One protocol's names.
@@ -38,6 +38,11 @@ impl ToolNames {
         TABLE.get(place)
     }
 
+    /// The name of the protocol that they are of.
+    pub const fn own(&self) -> &'static str {
+        self.own
+    }
+
     /// Whether a protocol in the table has this name, here or in Suricata.
     pub fn is_name(name: &str) -> bool {
         TABLE
@@ -58,6 +63,19 @@ impl ToolNames {
         let [stream, datagram] = self.suricata;
         if ip_protocol == UDP { datagram } else { stream }
     }
+}
+
+/// A name that lives as long as the process. Records hold names without owning them and are copied
+/// between threads; there are as many of these as the user has patterns in all runs.
+pub fn lasting(name: &str) -> &'static str {
+    static MADE: Mutex<BTreeSet<&str>> = Mutex::new(BTreeSet::new());
+    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(name) = made.get(name) {
+        return name;
+    }
+    let name: &str = Box::leak(name.to_owned().into_boxed_str());
+    made.insert(name);
+    name
 }
 
 const UDP: u8 = 17;

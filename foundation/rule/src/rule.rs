@@ -144,6 +144,26 @@ pub struct RuleSet {
 }
 
 impl RuleSet {
+    /// Tells rules that were read from other files apart: the number of a rule means something
+    /// among the same rules only (FNV-1a).
+    pub fn fingerprint(&self) -> u64 {
+        let mut hash = 0xcbf2_9ce4_8422_2325;
+        let mut add = |bytes: &[u8]| {
+            for &byte in bytes.iter().chain(&[0xff]) {
+                hash = (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+            }
+        };
+        for rule in &self.rules {
+            for number in [rule.gid, rule.sid, rule.rev] {
+                add(&number.to_le_bytes());
+            }
+            add(rule.text.as_bytes());
+        }
+        let names = self.bits.iter().chain(&self.host_bits);
+        names.for_each(|name| add(name.as_bytes()));
+        hash
+    }
+
     /// Whether a rule asks whether connections speak this protocol.
     pub fn names_protocol(&self, name: &str) -> bool {
         self.rules.iter().any(|rule| {

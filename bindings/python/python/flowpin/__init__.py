@@ -280,6 +280,10 @@ def _started(
         return start((paths, names, feeders), place, given)
     except OptionError as error:
         raise explained(error, options) from None
+    except InputError as error:
+        if is_live and error.place is None:
+            error.place = "interface"
+        raise
     finally:
         for feeder in feeders:
             feeder.opened()

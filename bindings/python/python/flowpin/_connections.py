@@ -3,7 +3,7 @@
 ::
 
     splits ─► survey ─► the driver adds up ─► deal ─► shuffle ─► parts ─┬─► records
-              (1 pass)   numbers, clocks     (2 pass)  by part  ▲       ├─► notes ─► join ─► scans
+              (1 pass)   numbers, clocks     (2 pass)  by part  ▲       ├─► notes ─► join ─► scans, alerts
                                                                 └───────┴─ what the next slice needs
 
 Each step is the engine's own (``engine/src/parts``), so the records are those of one run over all
@@ -28,7 +28,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from . import _native
 from ._errors import CapWarning, DamagedCaptureWarning, OptionError
-from ._options import words
+from ._options import NO_GRAMMAR, words
 from ._slices import Spool, spans
 from ._splits import Driver, Job, Settled, Span
 
@@ -52,10 +52,12 @@ def check(options: Mapping[str, Any]) -> None:
     engine = {name: value for name, value in options.items() if name not in (*OWN, "config")}
     given = words(engine)
     if given[1]:
-        text = "grammar: a compiled Grammar stays in its process; name a file that all workers have"
-        raise OptionError(text, "grammar")
+        raise OptionError(NO_GRAMMAR, "grammar")
     place = options.get("config")
-    _native.clock(None if place is None else os.fspath(place), given, None)
+    config = None if place is None else os.fspath(place)
+    _native.clock(config, given, None)
+    # Rules that are refused are told of here.
+    _native.joints(config, given)
 
 
 def analyse(
@@ -75,6 +77,7 @@ def analyse(
     job = Job(given, config, opened, parts)
     driver = Driver(spark, job, int(own["split_bytes"] or _SPLIT_BYTES))
     splits, damage, job.whole = driver.settle(paths)
+    job.single = paths[0] if len(paths) == 1 else None
     _tell_damage(damage, own["damaged"] == "fail")
     slices = spans(splits, _slice_ns(own["slice"]))
     done = _run(spark, job, splits, slices)
@@ -85,7 +88,7 @@ def analyse(
         job = replace(job, hosts=sorted({*job.hosts, *hosts}))
         done = _run(spark, job, splits, slices)
     records = _all(done)
-    joined = _joined(spark, job, records)
+    joined = _joined(job, records)
     _tell_losses(records, joined, len(slices) > 1)
     return {kind: _of_kind(records, joined, kind, *schemas[kind]) for kind in kinds}
 
@@ -189,13 +192,13 @@ _ROWS = pyarrow.schema(
 
 
 def _dealt(job: Job, span: Span, settled: Settled) -> Iterator[pyarrow.RecordBatch]:
-    known = (settled.packets_before, settled.clock, settled.next)
+    known = (settled.packets_before, settled.started)
     which = (job.division, span)
 
     def start(source: Any, data: Any) -> Any:
         return _native.deal(source, job.config, job.given, data, known, which)
 
-    for part, number, share in job.started(settled.split, start):
+    for part, number, share in job.started(settled.split, True, start):
         yield pyarrow.RecordBatch.from_pylist(
             [{"part": int(part), "number": number, "share": share}], _SHARES
         )
@@ -256,8 +259,15 @@ def _hosts(records: DataFrame) -> set[tuple[str, str]]:
     return {(one, other) for one, other in pairs}
 
 
-def _joined(spark: SparkSession, job: Job, records: DataFrame) -> DataFrame:
-    """What is decided from the notes of all parts, by one task."""
+def _joined(job: Job, records: DataFrame) -> DataFrame:
+    """What is decided from the notes of all parts."""
+    joints = _native.joints(job.config, job.given)
+    decided = [_decided(job, records, one) for one in joints]
+    return reduce(DataFrame.unionByName, decided, records.where("false")).persist()
+
+
+def _decided(job: Job, records: DataFrame, joint: str) -> DataFrame:
+    """One of these things, by one task."""
 
     def decide(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
         def notes() -> Iterator[tuple[int, int, bytes]]:
@@ -265,16 +275,18 @@ def _joined(spark: SparkSession, job: Job, records: DataFrame) -> DataFrame:
                 for row in batch.to_pylist():
                     yield row["part"], int(row["number"]), row["data"]
 
-        items = _native.join(job.config, job.given, notes(), job.parts + 2, job.whole)
+        which = (joint, job.parts + 2)
+        source = ([job.single] if job.single else [], [], [])
+        items = _native.join(source, job.config, job.given, notes(), which, job.whole)
         for kind, number, data in items:
             yield _row(kind, -1, number, data)
         for name, count in items.report().losses.items():
             yield _row(f".lost {name}", -1, count, b"")
 
-    notes = records.where("kind = '.scans'").select("part", "number", "data")
+    notes = records.where(f"kind = '.{joint}'").select("part", "number", "data")
     in_order = notes.coalesce(1).sortWithinPartitions("number", "part")
     columns = "kind string, part int, number decimal(20, 0), data binary"
-    return in_order.mapInArrow(decide, columns).persist()
+    return in_order.mapInArrow(decide, columns)
 
 
 def _of_kind(

@@ -150,6 +150,7 @@ class Items(Iterator[tuple[str, int, bytes]]):
 
 _Data = tuple[str, bytes] | None
 _Times = tuple[tuple[int, int, int] | None, int, int]
+_Started = tuple[list[int], int | None, int | None]
 _Division = tuple[int, list[tuple[str, str]]]
 _Whole = tuple[int, int]
 _Slice = tuple[int, int | None, bytes]
@@ -159,7 +160,7 @@ def survey(
     config: str | None,
     options: _Options,
     data: _Data,
-    clock: tuple[list[int], int | None] | None,
+    started: _Started | None,
 ) -> tuple[int, int | None, _Times, list[int] | None, bool, list[tuple[str, str]]]: ...
 def clock(
     config: str | None, options: _Options, behind: tuple[list[int], _Times] | None
@@ -169,7 +170,7 @@ def deal(
     config: str | None,
     options: _Options,
     data: _Data,
-    split: tuple[int, list[int], int | None],
+    split: tuple[int, _Started],
     which: tuple[_Division, tuple[int, int | None]],
 ) -> Items: ...
 def part(
@@ -187,11 +188,13 @@ def carry(
 ) -> Items: ...
 def slice_border(time_ns: int) -> int: ...
 def losses_shared(in_slices: bool) -> list[str]: ...
+def joints(config: str | None, options: _Options) -> list[str]: ...
 def join(
+    source: _Source,
     config: str | None,
     options: _Options,
     notes: Iterator[tuple[int, int, bytes]],
-    count: int,
+    joint: tuple[str, int],
     whole: _Whole,
 ) -> Items: ...
 def packets(source: _Source, config: str | None, options: _Options) -> Packets: ...
@@ -213,6 +216,7 @@ def read(
     options: _Options,
 ) -> list[Stream]: ...
 def options_known() -> list[str]: ...
+def options_of_files() -> list[str]: ...
 def records_known(config: str | None, options: _Options) -> list[str]: ...
 def drain(streams: Sequence[Stream], progress: _Progress | None = None) -> list[Batches]: ...
 def write_parquet(

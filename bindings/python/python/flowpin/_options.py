@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import glob
 import os
 from collections.abc import Mapping
 from datetime import datetime, timedelta, timezone
@@ -21,6 +22,9 @@ def options() -> list[str]:
     return sorted(_native.options_known())
 
 
+#: To tasks in other processes.
+NO_GRAMMAR = "grammar: a compiled Grammar stays in its process; name a file that all workers have"
+
 Given = tuple[list[tuple[str, list[str]]], list[_native.Grammar]]
 
 
@@ -38,6 +42,19 @@ def words(given: Mapping[str, Any]) -> Given:
                 continue
         texts.append((name, _of(name, value)))
     return texts, grammars
+
+
+def placed(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The options, for processes elsewhere: files that are here are named from the root."""
+    of_files = {"config", *_native.options_of_files()}
+
+    def place(one: Any) -> Any:
+        if isinstance(one, (list, tuple)):
+            return [place(each) for each in one]
+        is_here = isinstance(one, (str, os.PathLike)) and glob.glob(os.fspath(one))
+        return os.path.abspath(one) if is_here else one
+
+    return {name: place(one) if name in of_files else one for name, one in given.items()}
 
 
 def explained(error: OptionError, given: Mapping[str, Any]) -> OptionError:

@@ -18,8 +18,13 @@ from . import _native
 from ._options import Given
 from ._source import resolve
 
-#: Behind a split's end: enough to see when the next packet came.
+#: Behind a split's end: enough to see when the next packet came. A short one is whole there, so
+#: that who looks has to know how many packets are the split's.
 _PEEK = 64
+
+#: The clock of the split before, the time of the first packet behind the split if its bytes do not
+#: tell, and how many packets it has if these go on behind them.
+Started = tuple[list[int], "int | None", "int | None"]
 
 
 @dataclass(frozen=True)
@@ -51,6 +56,9 @@ class Surveyed:
     #: Where the next split's first record is.
     end: int | None = None
 
+    def started(self, clock: list[int], following: int | None) -> Started:
+        return clock, following, None if self.split.until is None else self.packets
+
 
 @dataclass(frozen=True)
 class Settled:
@@ -58,8 +66,7 @@ class Settled:
 
     split: Split
     packets_before: int
-    clock: list[int]
-    next: int | None
+    started: Started
     #: Stream time: at the first packet or before it, and at the end.
     begin: int
     end: int
@@ -84,17 +91,20 @@ class Job:
     parts: int
     hosts: list[tuple[str, str]] = field(default_factory=list)
     whole: tuple[int, int] = (0, 0)
+    #: The capture, if there is one alone.
+    single: str | None = None
 
     @property
     def division(self) -> tuple[int, list[tuple[str, str]]]:
         return self.parts, self.hosts
 
-    def source(self, split: Split) -> tuple[Any, tuple[str, bytes] | None]:
-        """The captures of a split, as the engine takes them: a source, or bytes."""
+    def source(self, split: Split, peeks: bool) -> tuple[Any, tuple[str, bytes] | None]:
+        """The captures of a split, as the engine takes them: a source, or bytes. It ``peeks`` at
+        what comes behind."""
         if split.until is None:
             return resolve([self.opened(path) for path in split.paths], 1), None
         [path] = split.paths
-        end = min(split.size, split.until + _PEEK)
+        end = min(split.size, split.until + _PEEK) if peeks else split.until
         return ([], [], []), (path, split.head + self.read(path, split.start, end))
 
     def read(self, path: str, start: int, end: int) -> bytes:
@@ -106,8 +116,8 @@ class Job:
         opened = self.opened(path)
         return open(opened, "rb") if isinstance(opened, str) else opened
 
-    def started(self, split: Split, start: Callable[[Any, Any], Any]) -> Any:
-        (paths, names, feeders), data = self.source(split)
+    def started(self, split: Split, peeks: bool, start: Callable[[Any, Any], Any]) -> Any:
+        (paths, names, feeders), data = self.source(split, peeks)
         for feeder in feeders:
             feeder.start()
         try:
@@ -147,11 +157,12 @@ class Driver:
                 over = _native.clock(self._job.config, self._job.given, (clock, one.times))
             if over is None:
                 # Its times are such that they have to be taken one by one.
-                [again] = self._survey([one.split], (clock, following))
+                [again] = self._survey([one.split], one.started(clock, following))
                 assert again is not None and again.clock is not None
                 over, begin = again.clock, clock[1]
             clock = over
-            settled.append(Settled(one.split, packets, before, following, begin, clock[1]))
+            started = one.started(before, following)
+            settled.append(Settled(one.split, packets, started, begin, clock[1]))
             packets += one.packets
         return settled, damage, (packets, clock[1])
 
@@ -174,13 +185,13 @@ class Driver:
         ]
 
     def _survey(
-        self, splits: Sequence[Split], clock: tuple[list[int], int | None] | None = None
+        self, splits: Sequence[Split], started: Started | None = None
     ) -> list[Surveyed | None]:
         if not splits:
             return []
         job = self._job
         tasks = self._context.parallelize(splits, len(splits))
-        found: list[Surveyed | None] = tasks.map(lambda one: _surveyed(job, one, clock)).collect()
+        found: list[Surveyed | None] = tasks.map(lambda one: _surveyed(job, one, started)).collect()
         return found
 
     def _chained(self, capture: list[Split], found: list[Surveyed | None]) -> list[Surveyed]:
@@ -243,12 +254,10 @@ class Driver:
         return run[0].first, max((greatest for _, _, greatest in spans), default=0)
 
 
-def _surveyed(
-    job: Job, split: Split, clock: tuple[list[int], int | None] | None
-) -> Surveyed | None:
+def _surveyed(job: Job, split: Split, started: Started | None) -> Surveyed | None:
     """Surveys a split; none if it cannot be one."""
     end = None
-    if split.until is not None and clock is None:
+    if split.until is not None and started is None:
         splitter = _native.Splitter.of(split.head + bytes(8))
         if splitter is None:
             return None
@@ -268,12 +277,10 @@ def _surveyed(
             return Surveyed(split, 0, None, (None, 0, 0), False, end=end)
 
     def start_survey(source: Any, data: Any) -> Any:
-        return _native.survey(source, job.config, job.given, data, clock)
+        return _native.survey(source, job.config, job.given, data, started)
 
-    packets, first, times, behind, is_silent, damage = job.started(split, start_survey)
-    if split.until is not None:
-        # What is cut off behind it is the next one's.
-        damage.clear()
+    peeks = started is not None
+    packets, first, times, behind, is_silent, damage = job.started(split, peeks, start_survey)
     return Surveyed(split, packets, first, times, is_silent, behind, tuple(damage), end)
 
 

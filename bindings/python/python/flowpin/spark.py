@@ -32,6 +32,7 @@ from pyspark.sql.types import StructType
 
 from . import read
 from ._errors import DamagedCaptureWarning, InputError, OptionError
+from ._options import NO_GRAMMAR, placed, words
 from ._source import Capture
 
 __all__ = ["analyse", "register"]
@@ -45,6 +46,9 @@ _PACKED = (".gz", ".zst", ".lz4", ".xz")
 
 #: Options of the data source; all others are those of ``flowpin run``.
 _OWN = frozenset({"path", "paths", "record", "group", "damaged"})
+
+#: What is no option of the engine's.
+_WITHOUT_WORDS = frozenset({"config", "damaged"})
 
 
 def register(spark: SparkSession) -> None:
@@ -75,7 +79,8 @@ def analyse(
         ``"connection"``: all captures are one input; packets are shuffled, so that each task has
         all of some connections. The analysis is done at once, and its records are kept by Spark.
     :param group: ``"file"`` or ``"folder"``: by file, what one task reads.
-    :param options: as for :func:`flowpin.read`. By connection also ``parts``, how many tasks have
+    :param options: as for :func:`flowpin.read`; files that they name have to be where all tasks
+        find them. By connection also ``parts``, how many tasks have
         connections (1 to 256; as many as Spark has cores), and ``split_bytes``, how much of a
         capture one task reads (64 MiB).
     :raises OptionError: an option or a kind of records is wrong.
@@ -84,6 +89,7 @@ def analyse(
     if by not in ("file", "connection"):
         text = f"there is no analysis by {by!r}; use by='file' or by='connection'"
         raise OptionError(text, "by")
+    options = placed(options)
     given = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     names = [os.fspath(path) for path in given]
     if by == "connection":
@@ -93,9 +99,8 @@ def analyse(
     found = {}
     for kind in kinds:
         source = spark.read.format("flowpin").option("record", kind).option("group", group)
-        for name, value in options.items():
-            words = value if isinstance(value, (list, tuple)) else [value]
-            source = source.option(name, ",".join(map(_word, words)))
+        for name, texts in _as_options(options):
+            source = source.option(name, texts)
         found[kind] = source.option("paths", json.dumps(names)).load()
     return found
 
@@ -118,11 +123,19 @@ def _by_connection(
 
 
 def _kinds(options: Mapping[str, Any]) -> list[str]:
-    return list(read(_EMPTY, **options))
+    return list(read(_EMPTY, **{name: one for name, one in options.items() if name not in _OWN}))
 
 
-def _word(value: object) -> str:
-    return ("on" if value else "off") if isinstance(value, bool) else str(value)
+def _as_options(options: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """As Spark has them: texts. Several values are a list in JSON, as `_engine` reads them."""
+    own = {name: value for name, value in options.items() if name not in _WITHOUT_WORDS}
+    texts, grammars = words(own)
+    if grammars:
+        raise OptionError(NO_GRAMMAR, "grammar")
+    for name, values in texts:
+        yield name, values[0] if len(values) == 1 else json.dumps(values)
+    for name in options.keys() & _WITHOUT_WORDS:
+        yield name, os.fspath(options[name])
 
 
 @dataclass
@@ -186,8 +199,18 @@ def _choice(options: Mapping[str, str], name: str, choices: tuple[str, ...]) -> 
 
 
 def _engine(options: Mapping[str, str]) -> dict[str, Any]:
-    own = {name: word for name, word in options.items() if name not in _OWN}
+    own = {name: _values(word) for name, word in options.items() if name not in _OWN}
     return {"pipeline": "1x1", **own}
+
+
+def _values(word: str) -> str | list[str]:
+    if not word.startswith("["):
+        return word
+    try:
+        values = json.loads(word)
+    except ValueError:
+        return word
+    return values if all(isinstance(one, str) for one in values) else word
 
 
 def _own_schema(record: str, options: Mapping[str, Any]) -> pyarrow.Schema:

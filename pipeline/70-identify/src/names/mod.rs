@@ -5,9 +5,7 @@
 mod related;
 
 use crate::{Identifier, LOADED_FIRST, ProtocolId, RuleId};
-use flowpin_record::{App, Confidence, ToolNames};
-use std::collections::BTreeSet;
-use std::sync::{Mutex, PoisonError};
+use flowpin_record::{App, Confidence, ToolNames, lasting};
 
 /// The names of protocols and rules, by number; the numbers of the user's patterns follow those of
 /// the built-in rules.
@@ -202,19 +200,6 @@ impl Names {
     pub const fn http2(&self) -> Option<RuleId> {
         self.http2
     }
-}
-
-/// A name that lives as long as the process. Records hold names without owning them and are copied
-/// between threads; there are as many of these as the user has patterns in all runs.
-fn lasting(name: &str) -> &'static str {
-    static MADE: Mutex<BTreeSet<&str>> = Mutex::new(BTreeSet::new());
-    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(name) = made.get(name) {
-        return name;
-    }
-    let name: &str = Box::leak(name.to_owned().into_boxed_str());
-    made.insert(name);
-    name
 }
 
 /// A file's name without characters that some format would have to escape.

@@ -1,8 +1,9 @@
-//! A summary as bytes, for a merger in another process. Numbers are little-endian.
+//! A summary as bytes, for a merger in another process.
 
 use crate::event::{Probe, Steps};
 use crate::filter::Unlogged;
 use crate::summary::{Attempt, Interval, RunKey, Runs, Summary};
+use flowpin_aggregate::travel::{put, put_bytes, take, take_bytes, take_some};
 use flowpin_packet::Timestamp;
 use flowpin_record::FloodKind;
 
@@ -143,8 +144,7 @@ fn put_unlogged(out: &mut Vec<u8>, unlogged: &Unlogged) {
     for count in counts {
         out.extend_from_slice(&count.to_le_bytes());
     }
-    put(out, sources.len() as u64);
-    out.extend_from_slice(sources);
+    put_bytes(out, sources);
 }
 
 fn take_unlogged(from: &mut &[u8]) -> Option<Unlogged> {
@@ -157,24 +157,8 @@ fn take_unlogged(from: &mut &[u8]) -> Option<Unlogged> {
     for _ in 0..take(from)? {
         counts.push(u32::from_le_bytes(take_some(from)?));
     }
-    let len = usize::try_from(take(from)?).ok()?;
-    let (sources, rest) = from.split_at_checked(len)?;
-    *from = rest;
-    Unlogged::of_parts(shards, attempts, counts, sources.to_vec())
-}
-
-fn put(out: &mut Vec<u8>, word: u64) {
-    out.extend_from_slice(&word.to_le_bytes());
-}
-
-fn take(from: &mut &[u8]) -> Option<u64> {
-    take_some(from).map(u64::from_le_bytes)
-}
-
-fn take_some<const N: usize>(from: &mut &[u8]) -> Option<[u8; N]> {
-    let (some, rest) = from.split_first_chunk()?;
-    *from = rest;
-    Some(*some)
+    let sources = take_bytes(from)?.to_vec();
+    Unlogged::of_parts(shards, attempts, counts, sources)
 }
 
 /// By their numbers.

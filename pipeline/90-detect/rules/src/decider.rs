@@ -83,6 +83,13 @@ impl AlertDecider {
         }
     }
 
+    /// Alerts of packets that belong to no connection, if there are any: for a decider in another
+    /// process.
+    pub fn take_inbox(&self) -> Option<AlertNews> {
+        let news = AlertNews::from(self.inbox.take());
+        (!news.candidates.is_empty()).then_some(news)
+    }
+
     /// Where the input stage puts alerts of packets that belong to no connection.
     pub fn inbox(&self) -> Inbox {
         self.inbox.clone()

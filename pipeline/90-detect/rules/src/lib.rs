@@ -26,6 +26,7 @@ mod database;
 mod decider;
 mod evaluate;
 mod forwarded;
+mod note;
 mod tap;
 mod written;
 

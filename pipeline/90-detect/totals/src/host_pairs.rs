@@ -13,10 +13,13 @@
 //! order, this costs the output stage some hundred instructions for each connection.
 
 use crate::HostPair;
-use flowpin_aggregate::{Aggregate, Decider, Emit, Observer};
+use flowpin_aggregate::travel::{
+    put, put_address, put_bytes, put_key, take, take_address, take_key, take_name,
+};
+use flowpin_aggregate::{Aggregate, Decider, Emit, Observer, Travel};
 use flowpin_config::Plan;
 use flowpin_packet::Timestamp;
-use flowpin_record::{ConnRecord, HostPairRecord, PairConnection, RecordKey};
+use flowpin_record::{ConnRecord, HostPairRecord, PairConnection, RecordKey, Sent};
 use std::collections::HashMap;
 use std::io;
 
@@ -87,6 +90,78 @@ pub struct PairNews {
     ended: Vec<Ended>,
     /// When the input ended: in a worker's last news.
     end: Option<Timestamp>,
+}
+
+impl PairNews {
+    /// The last news: there are no more connections.
+    pub const fn over(end: Timestamp) -> Self {
+        Self {
+            ended: Vec::new(),
+            end: Some(end),
+        }
+    }
+}
+
+/// Connections travel. That a worker has no more of them does not: who waits for several decides.
+impl Travel for PairNews {
+    fn earliest(&self) -> Option<Timestamp> {
+        self.ended.iter().map(|(key, _)| key.time).min()
+    }
+
+    fn keep_between(&mut self, from: Timestamp, until: Timestamp) {
+        let is_kept = |(key, _): &Ended| from <= key.time && key.time < until;
+        self.ended.retain(is_kept);
+    }
+
+    fn to_bytes(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        put(&mut out, self.ended.len() as u64);
+        for (key, one) in &self.ended {
+            put_key(&mut out, *key);
+            put_address(&mut out, one.client);
+            put_address(&mut out, one.server);
+            put(&mut out, one.first.0);
+            put(&mut out, one.last.0);
+            put_sent(&mut out, &one.to_server);
+            put_sent(&mut out, &one.to_client);
+            put_bytes(&mut out, one.service.unwrap_or_default().as_bytes());
+        }
+        out
+    }
+
+    fn of_bytes(bytes: &[u8]) -> Option<Self> {
+        let mut rest = bytes;
+        let from = &mut rest;
+        let mut ended = Vec::new();
+        for _ in 0..take(from)? {
+            let key = take_key(from)?;
+            let one = PairConnection {
+                client: take_address(from)?,
+                server: take_address(from)?,
+                first: Timestamp(take(from)?),
+                last: Timestamp(take(from)?),
+                to_server: take_sent(from)?,
+                to_client: take_sent(from)?,
+                service: take_name(from).map(|name| Some(name).filter(|name| !name.is_empty()))?,
+            };
+            ended.push((key, one));
+        }
+        rest.is_empty().then_some(Self { ended, end: None })
+    }
+}
+
+fn put_sent(out: &mut Vec<u8>, sent: &Sent) {
+    for word in [sent.packets, sent.frame_bytes, sent.stream_bytes] {
+        put(out, word);
+    }
+}
+
+fn take_sent(from: &mut &[u8]) -> Option<Sent> {
+    Some(Sent {
+        packets: take(from)?,
+        frame_bytes: take(from)?,
+        stream_bytes: take(from)?,
+    })
 }
 
 /// Adds up the connections of each pair.
@@ -180,3 +255,62 @@ impl Decider for PairDecider {
 
 /// Above all ordinals that others use, so that keys stay unique.
 const FIRST_ORDINAL: u32 = 1 << 31;
+
+#[cfg(test)]
+mod tests {
+    use super::{PairConnection, PairNews};
+    use flowpin_aggregate::Travel;
+    use flowpin_packet::Timestamp;
+    use flowpin_record::{RecordKey, Sent};
+
+    fn news(times: &[u64]) -> PairNews {
+        let ended = times.iter().map(|&time| {
+            let key = RecordKey {
+                time: Timestamp(time),
+                number: time + 1,
+                ordinal: 3,
+            };
+            let sent = |packets| Sent {
+                packets,
+                frame_bytes: 60 * packets,
+                stream_bytes: time,
+            };
+            let one = PairConnection {
+                client: [10, 0, 0, time as u8].into(),
+                server: [0x2001, 0xdb8, 0, 0, 0, 0, 0, 1].into(),
+                first: Timestamp(time / 2),
+                last: Timestamp(time),
+                to_server: sent(4),
+                to_client: sent(time),
+                service: [None, Some("dns"), Some("of-a-user")][time as usize % 3],
+            };
+            (key, one)
+        });
+        PairNews {
+            ended: ended.collect(),
+            end: None,
+        }
+    }
+
+    /// What is written is read; what is cut off is not.
+    #[test]
+    fn connections_travel() {
+        let one = news(&[5, 3, 4, 9]);
+        let bytes = one.to_bytes();
+        let read = PairNews::of_bytes(&bytes).unwrap();
+        assert_eq!(format!("{one:?}"), format!("{read:?}"));
+        for cut in 0..bytes.len() {
+            assert!(PairNews::of_bytes(&bytes[..cut]).is_none(), "{cut}");
+        }
+    }
+
+    /// A slice has what ends within it.
+    #[test]
+    fn what_others_tell_is_left_out() {
+        let mut one = news(&[5, 3, 4, 9]);
+        one.keep_between(Timestamp(4), Timestamp(9));
+        assert_eq!(one.ended.len(), 2);
+        assert_eq!(one.earliest(), Some(Timestamp(4)));
+        assert_eq!(news(&[]).earliest(), None);
+    }
+}
