@@ -9,7 +9,7 @@ use flowpin_aggregate::travel::{
     put, put_address, put_bytes, put_key, take, take_address, take_bytes, take_key, take_name,
     take_small,
 };
-use flowpin_packet::{LinkType, Timestamp};
+use flowpin_packet::{InterfaceId, LinkType, Timestamp};
 use flowpin_record::{
     AlertPacket, FlowSoFar, MessagePlace, RecordEndpoint, SetAction, SetUse, ToolNames, Uid,
 };
@@ -185,6 +185,8 @@ fn take_place(from: &mut &[u8]) -> Option<MessagePlace> {
         client,
         server,
         vlans,
+        // The table of alerts has no column for it, and numbers are of one process.
+        interface: InterfaceId::NONE,
         app,
         in_tools: match app {
             "" => ToolNames::NONE,
@@ -290,7 +292,7 @@ mod tests {
     use super::ACTIONS;
     use crate::alert::{AlertNews, Candidate};
     use flowpin_aggregate::Travel;
-    use flowpin_packet::{LinkType, Timestamp};
+    use flowpin_packet::{InterfaceId, LinkType, Timestamp};
     use flowpin_record::{
         AlertPacket, FlowSoFar, MessagePlace, RecordEndpoint, RecordKey, SetUse, ToolNames, Uid,
     };
@@ -328,6 +330,7 @@ mod tests {
                 client: end(seed >> 1),
                 server: end(seed >> 2),
                 vlans: [seed as u16, u16::MAX],
+                interface: InterfaceId::NONE,
                 app,
                 in_tools,
                 transaction: seed as u32,
