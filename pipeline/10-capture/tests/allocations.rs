@@ -27,7 +27,7 @@ fn pcap() -> Vec<u8> {
 
 fn pcapng() -> Vec<u8> {
     let mut out = PcapngWriter::new(Vec::new()).unwrap();
-    out.add_interface(1).unwrap();
+    out.add_interface(1, "").unwrap();
     for (time, bytes) in frames() {
         out.write(0, time, 2000, &bytes).unwrap();
     }

@@ -67,6 +67,7 @@ fn slice_gives_the_packets_of_a_record_and_they_give_the_record() {
             let again = &again[uid];
             assert_eq!(again["flow_id"], record["flow_id"]);
             assert_eq!(again["community_id"], community_id);
+            assert_eq!(again["in_iface"], "r0");
             for field in [
                 "start",
                 "end",

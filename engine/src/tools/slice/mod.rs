@@ -290,6 +290,7 @@ fn write(
 ) -> Result<(u64, Vec<InputReport>), RunError> {
     let mut wanted = numbers.map(|numbers| numbers.iter().copied().peekable());
     let mut piece = Piece::default();
+    written.name_interfaces(source.interfaces());
     while !control.is_stopped() && source.fill(&mut piece)? {
         let mut walk = source.walk(&piece);
         while let Some(frame) = walk.next_frame() {

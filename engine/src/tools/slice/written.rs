@@ -6,7 +6,7 @@
 use crate::RunError;
 use flowpin_capture::{PcapWriter, PcapngWriter, Precision, link_number};
 use flowpin_disk::{Existing, Output, Reads};
-use flowpin_packet::{Frame, LinkType};
+use flowpin_packet::{Frame, InterfaceId, InterfaceNames, LinkType};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -15,6 +15,8 @@ pub(super) struct Written {
     path: PathBuf,
     existing: Existing,
     reads: Reads,
+    /// Of the interfaces whose numbers packets have.
+    names: InterfaceNames,
     form: Option<Form>,
     packets: u64,
     /// Those of them that the system has.
@@ -26,8 +28,8 @@ pub(super) struct Written {
 enum Form {
     /// One link type, known with the first packet.
     Pcap(PcapWriter<Whole>, LinkType),
-    /// An interface for each link type.
-    Pcapng(PcapngWriter<Whole>, Vec<(LinkType, u32)>),
+    /// An interface for each that packets came by, and each link type.
+    Pcapng(PcapngWriter<Whole>, Vec<(LinkType, InterfaceId)>),
 }
 
 impl Written {
@@ -37,11 +39,17 @@ impl Written {
             path: path.to_owned(),
             existing,
             reads,
+            names: InterfaceNames::default(),
             form: None,
             packets: 0,
             packets_out: 0,
             waiting: 0,
         }
+    }
+
+    /// Packets carry numbers of the interfaces with these names.
+    pub(super) fn name_interfaces(&mut self, names: &InterfaceNames) {
+        self.names = names.clone();
     }
 
     /// Writes one frame with its bytes.
@@ -58,7 +66,7 @@ impl Written {
             Some(form) => form,
             None => self.begin(frame).map_err(|source| self.failed(source))?,
         };
-        let done = form.write(frame, bytes);
+        let done = form.write(frame, bytes, &self.names);
         self.form = Some(form);
         done.map_err(|source| self.failed(source))?;
         self.packets += 1;
@@ -123,10 +131,22 @@ impl Written {
 }
 
 impl Form {
-    fn write(&mut self, frame: &Frame, bytes: &[u8]) -> io::Result<()> {
+    fn write(&mut self, frame: &Frame, bytes: &[u8], names: &InterfaceNames) -> io::Result<()> {
         match self {
             Self::Pcap(writer, _) => writer.write(frame.time, frame.wire_len, bytes),
-            Self::Pcapng(writer, interfaces) => write_pcapng(writer, interfaces, frame, bytes),
+            Self::Pcapng(writer, known) => {
+                let this = (frame.link, frame.interface);
+                let interface = match (0..).zip(&*known).find(|(_, known)| **known == this) {
+                    Some((interface, _)) => interface,
+                    None => {
+                        let name = names.get(frame.interface);
+                        let name = name.map_or("", |name| name.name());
+                        known.push(this);
+                        writer.add_interface(number(frame.link), name)?
+                    }
+                };
+                writer.write(interface, frame.time, frame.wire_len, bytes)
+            }
         }
     }
 
@@ -136,24 +156,6 @@ impl Form {
             Self::Pcapng(writer, _) => writer.into_inner(),
         }
     }
-}
-
-fn write_pcapng(
-    writer: &mut PcapngWriter<Whole>,
-    interfaces: &mut Vec<(LinkType, u32)>,
-    frame: &Frame,
-    bytes: &[u8],
-) -> io::Result<()> {
-    let known = interfaces.iter().find(|(link, _)| *link == frame.link);
-    let interface = match known {
-        Some(&(_, interface)) => interface,
-        None => {
-            let interface = writer.add_interface(number(frame.link))?;
-            interfaces.push((frame.link, interface));
-            interface
-        }
-    };
-    writer.write(interface, frame.time, frame.wire_len, bytes)
 }
 
 fn number(link: LinkType) -> u16 {

@@ -18,7 +18,7 @@ fn pcap(packets: &[Packet]) -> Vec<u8> {
 
 fn pcapng(packets: &[Packet]) -> Vec<u8> {
     let mut writer = PcapngWriter::new(Vec::new()).unwrap();
-    let interfaces = [1, 101].map(|link| writer.add_interface(link).unwrap());
+    let interfaces = [1, 101].map(|link| writer.add_interface(link, "").unwrap());
     for (nth, (time, bytes)) in packets.iter().enumerate() {
         let len = u32::try_from(bytes.len()).unwrap();
         let interface = interfaces[nth % 2];

@@ -38,17 +38,26 @@ impl<W: Write> PcapngWriter<W> {
         })
     }
 
-    /// Describes an interface, by its LINKTYPE_ number. Returns its number for [`Self::write`].
+    /// Describes an interface, by its LINKTYPE_ number and its name, which may be empty. Returns
+    /// its number for [`Self::write`].
     ///
     /// # Errors
-    /// As writing to `out`.
-    pub fn add_interface(&mut self, link_number: u16) -> io::Result<u32> {
+    /// As writing to `out`; a name of more than 65,535 bytes.
+    pub fn add_interface(&mut self, link_number: u16, name: &str) -> io::Result<u32> {
+        let name_len = u16::try_from(name.len()).map_err(io::Error::other)?;
+        let name_block_len = match name_len {
+            0 => 0,
+            len => 4 + u32::from(len).next_multiple_of(4),
+        };
+        let block_len = 32 + name_block_len;
+        write_words(&mut self.out, [1, block_len, link_number.into(), SNAP_LEN])?;
+        if name_len > 0 {
+            // if_name (2).
+            write_words(&mut self.out, [u32::from(name_len) << 16 | 2])?;
+            self.padded(name.as_bytes())?;
+        }
         // if_tsresol (9), one byte: 9, that is nanoseconds; then the end of options.
-        let options = [1 << 16 | 9, 9, 0];
-        let words = [1, 32, link_number.into(), SNAP_LEN];
-        write_words(&mut self.out, words)?;
-        write_words(&mut self.out, options)?;
-        write_words(&mut self.out, [32])?;
+        write_words(&mut self.out, [1 << 16 | 9, 9, 0, block_len])?;
         self.interface_count += 1;
         Ok(self.interface_count - 1)
     }
@@ -75,11 +84,15 @@ impl<W: Write> PcapngWriter<W> {
         let (high, low) = ((time.0 >> 32) as u32, time.0 as u32);
         let words = [6, block_len, interface, high, low, captured_len, wire_len];
         write_words(&mut self.out, words)?;
+        self.padded(bytes)?;
+        write_words(&mut self.out, [block_len])
+    }
+
+    fn padded(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.out.write_all(bytes)?;
         let padding = bytes.len().next_multiple_of(4) - bytes.len();
         self.out
-            .write_all([0; 3].get(..padding).unwrap_or_default())?;
-        write_words(&mut self.out, [block_len])
+            .write_all([0; 3].get(..padding).unwrap_or_default())
     }
 
     /// Flushes `out`.

@@ -28,8 +28,8 @@ proptest! {
         }
         let links = [LinkType::Ethernet, LinkType::Raw, LinkType::LinuxSll2];
         let mut writer = PcapngWriter::new(Vec::new()).unwrap();
-        for link in links {
-            writer.add_interface(link_number(link).unwrap()).unwrap();
+        for (link, name) in links.into_iter().zip(["", "lo", "wlan0"]) {
+            writer.add_interface(link_number(link).unwrap(), name).unwrap();
         }
         for (i, s) in samples.iter_mut().enumerate() {
             let interface = u32::try_from(i % 3).unwrap();
@@ -54,7 +54,7 @@ fn impossible_packets_are_refused() {
     assert!(pcap.write(now, 4, &[0; 4]).is_ok());
     let mut pcapng = PcapngWriter::new(Vec::new()).unwrap();
     assert!(pcapng.write(0, now, 4, &[0; 4]).is_err());
-    pcapng.add_interface(1).unwrap();
+    pcapng.add_interface(1, "").unwrap();
     assert!(pcapng.write(0, now, 3, &[0; 4]).is_err());
     assert!(pcapng.write(0, Timestamp::MAX, 4, &[0; 4]).is_ok());
 }

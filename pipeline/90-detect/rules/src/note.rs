@@ -314,7 +314,7 @@ mod tests {
             app => ToolNames::of(app),
         };
         let bytes = |len: u64| vec![seed as u8; len as usize % 40];
-        let is_new = seed % 3 != 0;
+        let is_new = !seed.is_multiple_of(3);
         let before = before.filter(|_| !is_new);
         let action = ACTIONS[seed as usize % 4];
         Candidate {
@@ -334,16 +334,16 @@ mod tests {
                 app,
                 in_tools,
                 transaction: seed as u32,
-                packet_number: (seed % 5 > 0).then_some(seed),
-                shown_client: (seed % 7 == 0).then(|| address(seed)),
+                packet_number: (!seed.is_multiple_of(5)).then_some(seed),
+                shown_client: seed.is_multiple_of(7).then(|| address(seed)),
             },
             rule: seed as u32,
             to_server: seed & 1 == 0,
-            flow: (seed % 11 > 0).then(|| FlowSoFar {
+            flow: (!seed.is_multiple_of(11)).then(|| FlowSoFar {
                 packets: [seed, 2],
                 bytes: [3, seed],
                 begin: Timestamp(seed),
-                icmp: (seed % 2 == 0).then_some((seed as u8, 3)),
+                icmp: seed.is_multiple_of(2).then_some((seed as u8, 3)),
             }),
             payload: match before {
                 Some(before) => before.payload.clone(),
@@ -353,7 +353,7 @@ mod tests {
                 Some(before) => before.packet.clone(),
                 None => (seed % 5 > 1).then(|| AlertPacket::shared(&bytes(seed), LinkType::Ppp)),
             },
-            sets: (seed % 9 == 0).then(|| {
+            sets: seed.is_multiple_of(9).then(|| {
                 let values = vec![bytes(seed), Vec::new()];
                 let one = SetUse {
                     set: seed as u16,
