@@ -47,8 +47,8 @@ pub fn command() -> io::Result<&'static Path> {
 }
 
 /// What is built for tests: the command, the module of the Python package and the C library, always
-/// together, and with the test kit. Each alone would have features of its own, and all below it would
-/// be built once more. The Python package and the library are tested on Linux.
+/// together, and with the test kit. Each alone would have features of its own, and all below it
+/// would be built once more. The Python package and the library are tested on Linux.
 pub const BUILT: &[&str] = if cfg!(target_os = "linux") {
     &[
         "-p",

@@ -408,8 +408,8 @@ alert tcp any any -> any any (flow.pkts:either,>5; sid:5;)
     assert_eq!(sids(&talk(turns, 2000, 1), rules), [1, 4, 4, 2]);
 }
 
-/// Segments that only acknowledge are counted, whether or not a rule asks for them, and are compared
-/// if one does.
+/// Segments that only acknowledge are counted, whether or not a rule asks for them, and are
+/// compared if one does.
 #[test]
 fn acknowledgements_count() {
     let mut frames = talk(EXCHANGE, 2000, 1);

@@ -356,7 +356,8 @@ fn makefile(plan: &Plan<'_>) -> String {
         "# Made by `flowpin cc`. make CC=clang CFLAGS=-O3 LDLIBS=\"-lnet -lpcap\" works, too.\n\
          # Many old programs read memory through pointers of other types.\n\
          # FIFO: 0 Flowpin's ring, 1 Lamport's, 2 FastForward.\n\
-         CC ?= cc\nCFLAGS ?= -O2 -g -fno-strict-aliasing\nLDLIBS ?= -lpcap\nPROGRAM ?= program\nFIFO ?= {fifo}\n\n",
+         CC ?= cc\nCFLAGS ?= -O2 -g -fno-strict-aliasing\nLDLIBS ?= -lpcap\n\
+         PROGRAM ?= program\nFIFO ?= {fifo}\n\n",
     );
     let mut objects = BTreeSet::new();
     let mut rules = String::new();

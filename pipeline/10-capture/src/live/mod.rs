@@ -198,7 +198,7 @@ impl Live {
         }
     }
 
-    /// Puts what there is, as far as there is room. Returns how much, and when the first packet came.
+    /// Puts what there is, as far as there is room: how much, and when the first packet came.
     fn put(&mut self, into: &mut [u8]) -> (usize, Option<Timestamp>) {
         let mut count = self.blocks.serve(into);
         let mut first = None;
