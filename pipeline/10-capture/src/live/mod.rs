@@ -102,6 +102,8 @@ pub(crate) struct Live {
     known: Timestamp,
     /// Since when the run is to stop, by both clocks: that of packets may be set meanwhile.
     stopping: Option<(Timestamp, Instant)>,
+    /// Since when no interface is left.
+    gone: Option<Instant>,
     /// The time of the last packet.
     last: Timestamp,
     /// The last block is written.
@@ -145,6 +147,7 @@ impl Live {
             slack: block_time * 2 + Duration::from_millis(1),
             known: Timestamp::default(),
             stopping: None,
+            gone: None,
             last: Timestamp::default(),
             is_over: false,
             failure: None,
@@ -248,8 +251,12 @@ impl Live {
             }
         }
         if self.ports.iter().all(|port| port.is_gone) {
-            self.failure = Some(io::Error::other("the interface was removed"));
-            return self.end(Timestamp::now());
+            // What the kernel has of it comes within this time.
+            let since = *self.gone.get_or_insert_with(Instant::now);
+            if since.elapsed() > self.slack {
+                self.failure = Some(io::Error::other("the interface was removed"));
+                return self.end(Timestamp::now());
+            }
         }
         let patience = match self.pace.turn() {
             Turn::Wait(patience) => patience,
@@ -259,7 +266,7 @@ impl Live {
                 return Ok(());
             }
         };
-        self.sleep(patience.min(self.slack.max(self.pace.latency())));
+        self.sleep(patience);
         Ok(())
     }
 
@@ -327,10 +334,13 @@ impl Live {
 
     /// Waits for a packet of any interface, at most so long.
     fn sleep(&mut self, patience: Duration) {
-        let patience = Timespec::try_from(patience).unwrap_or(LISTEN_EVERY);
         // Packets that wait for those of other interfaces must not keep it awake.
         let waits = self.ports.iter_mut().map(|port| port.head().is_none());
         let waits: Vec<_> = waits.collect();
+        // They wait so long at most; and so long it takes until all is seen at the end.
+        let is_short = waits.contains(&false) || self.stopping.is_some() || self.gone.is_some();
+        let longest = if is_short { self.slack } else { LISTEN_EVERY };
+        let patience = Timespec::try_from(patience.min(longest)).unwrap_or_default();
         let ports = self.ports.iter().zip(waits);
         let mut fds: Vec<_> = (ports.filter(|(port, waits)| *waits && !port.is_gone))
             .map(|(port, _)| {
@@ -359,7 +369,5 @@ fn nanos(time: Duration) -> u64 {
 /// With a VLAN tag that the kernel has taken out, a frame is four bytes longer.
 const SNAP_LEN_MAX: u32 = CAPTURED_LEN_MAX - 4;
 
-const LISTEN_EVERY: Timespec = Timespec {
-    tv_sec: 0,
-    tv_nsec: 50_000_000,
-};
+/// Whether somebody calls is looked at so often.
+const LISTEN_EVERY: Duration = Duration::from_millis(50);

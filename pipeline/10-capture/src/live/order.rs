@@ -37,7 +37,8 @@ pub(super) fn due(
     let mut second = Timestamp::MAX;
     let mut all_known = true;
     for (index, port) in ports.iter_mut().enumerate() {
-        let is_over = port.is_done || port.is_gone;
+        // The kernel may still have packets of an interface that was removed.
+        let is_over = port.is_done;
         match port.head_time().filter(|_| !is_over) {
             Some(at) if earliest.is_none_or(|(time, _)| at < time) => {
                 second = earliest.map_or(second, |(time, _)| second.min(time));

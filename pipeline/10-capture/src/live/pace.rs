@@ -43,10 +43,6 @@ impl Pace {
         }
     }
 
-    pub(super) const fn latency(&self) -> Duration {
-        self.latency
-    }
-
     /// Whether the last read ended with [`Turn::Tell`].
     pub(super) const fn is_told(&self) -> bool {
         self.is_told
@@ -69,7 +65,6 @@ impl Pace {
 
     /// Bytes were served, the first of which have waited in the kernel's ring.
     pub(super) fn served(&mut self, first: Option<Timestamp>) {
-        self.told = None;
         if self.waiting.is_none() {
             // The clock of packets may be set, so it is believed up to the latency only.
             let waited = first.map_or(0, |first| Timestamp::now().0.saturating_sub(first.0));

@@ -312,5 +312,5 @@ const fn of_program((code, if_true, if_false, constant): (u16, u8, u8, u32)) -> 
     }
 }
 
-/// A second: longer ones would keep records back.
-const BLOCK_MS_MAX: u32 = 1000;
+/// What the kernel keeps back is read late when the run is to stop, and is waited for then.
+const BLOCK_MS_MAX: u32 = 100;
