@@ -4,6 +4,7 @@ use crate::exit::{Failure, origin};
 use crate::tell::tell;
 use anyhow::anyhow;
 use flowpin_config::{Plan, RulesPlan};
+use flowpin_engine::RuleDatabase;
 use flowpin_rule::RuleSet;
 use flowpin_rules::Loaded;
 use flowpin_words::printable;
@@ -32,16 +33,21 @@ pub(crate) fn load(plan: &mut Plan) -> Result<(), Failure> {
 /// Rules that can be read, but not evaluated: a run tells which it leaves out when it begins.
 fn check_evaluated(set: &Arc<RuleSet>) -> Result<(), String> {
     let database = flowpin_engine::rule_database(Arc::clone(set));
+    report_unevaluated(&database);
+    match database.refused() {
+        [] => Ok(()),
+        _ => Err("a rule is refused, see above".to_owned()),
+    }
+}
+
+/// Tells which rules can be read, but not evaluated, and why.
+pub(crate) fn report_unevaluated(database: &RuleDatabase) {
     for (number, why) in database.refused() {
-        if let Some(rule) = set.rules.get(*number) {
+        if let Some(rule) = database.set().rules.get(*number) {
             let (place, sid) = (&rule.place, rule.sid);
             let text = format!("{}:{}: sid {sid}: {why}", place.file, place.line);
             tell(printable(text.as_bytes()));
         }
-    }
-    match database.refused() {
-        [] => Ok(()),
-        _ => Err("a rule is refused, see above".to_owned()),
     }
 }
 

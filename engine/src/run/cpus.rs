@@ -62,8 +62,8 @@ fn reading_at(mut chosen: Vec<usize>, cpu: Option<usize>) -> Vec<usize> {
     let place = chosen.iter().position(|&one| one == cpu).unwrap_or(0);
     if let Some(one) = chosen.get_mut(place) {
         *one = cpu;
+        chosen.swap(0, place);
     }
-    chosen.swap(0, place);
     chosen
 }
 

@@ -56,6 +56,12 @@ pub(super) fn begin(plan: &Plan, reads: &mut Reads) -> Result<Option<Recording>,
     let existing = existing(plan);
     let first = names.name(begun);
     check(&first, existing, reads)?;
+    // Not in the middle of the run, when its number comes.
+    if names.has_number
+        && let Some(earlier) = earlier(&first)
+    {
+        check(&earlier, existing, reads)?;
+    }
     let file = create(&first, existing, reads).map_err(|source| {
         let path = first.clone();
         CaptureError::Unwritable { path, source }
@@ -86,6 +92,29 @@ pub(super) fn begin(plan: &Plan, reads: &mut Reads) -> Result<Option<Recording>,
         file,
         next,
     }))
+}
+
+/// A file of an earlier recording, whose number this one would come to.
+fn earlier(first: &Path) -> Option<PathBuf> {
+    let name = first.file_name()?.to_str()?;
+    let (begin, end) = name.rsplit_once("000000")?;
+    let is_numbered = |name: &str| {
+        let number = name
+            .strip_prefix(begin)
+            .and_then(|rest| rest.strip_suffix(end));
+        number.is_some_and(|digits| {
+            digits.len() >= 6 && digits.bytes().all(|one| one.is_ascii_digit())
+        })
+    };
+    let folder = match first.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    let found = fs::read_dir(folder).ok()?.filter_map(Result::ok);
+    let found = found.filter(|entry| entry.file_name().to_str().is_some_and(is_numbered));
+    found
+        .map(|entry| first.with_file_name(entry.file_name()))
+        .min()
 }
 
 /// The names of the files.

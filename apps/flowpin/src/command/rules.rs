@@ -3,7 +3,7 @@
 use super::{print, rules_profile};
 use crate::cli::{RuleArgs, RulesCommand};
 use crate::exit::{Exit, Failure};
-use crate::rules::{report, tell_classes, tell_unused};
+use crate::rules::{report, report_unevaluated, tell_classes, tell_unused};
 use anyhow::anyhow;
 use flowpin_engine::RuleDatabase;
 use flowpin_rule::{Action, BUFFERS, Condition, KEYWORDS, Rule, Status};
@@ -39,15 +39,7 @@ fn check(args: &RuleArgs, strict: bool) -> Result<Exit, Failure> {
     report(&loaded, usize::MAX);
     let rules = &database.set().rules;
     let mut text = String::new();
-    for (number, why) in database.refused() {
-        if let Some(rule) = rules.get(*number) {
-            let (place, sid) = (&rule.place, rule.sid);
-            line(
-                &mut text,
-                format_args!("{}:{}: sid {sid}: {why}", place.file, place.line),
-            );
-        }
-    }
+    report_unevaluated(&database);
     for (place, why) in &loaded.left_out {
         line(
             &mut text,

@@ -5,6 +5,32 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+/// Files of an earlier recording are told of before anything is analysed, not when their numbers
+/// come.
+#[test]
+fn an_earlier_recording_is_not_gone_into() {
+    let dir = tempfile::tempdir().unwrap();
+    let (lab, all) = (capture("lab-day.pcapng"), dir.path().join("all.pcapng"));
+    let earlier = dir.path().join("all-000007.pcapng");
+    std::fs::write(&earlier, "before").unwrap();
+    let words = [
+        "run",
+        "-q",
+        "-r",
+        &lab,
+        "--format",
+        "none",
+        "--record-if",
+        "app:dns",
+    ];
+    let record = [&words[..], &["--write-rotate", "20KiB", "-w", text(&all)]].concat();
+    assert_refused(&flowpin(&record), 2, &["all-000007.pcapng"]);
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+    // What only looks like one is none.
+    std::fs::rename(&earlier, dir.path().join("all-7.pcapng")).unwrap();
+    assert_eq!(code(&flowpin(&record)), 0);
+}
+
 /// Records what fits in each shape: the recording, which is the same, and its losses.
 #[track_caller]
 fn record(dir: &Path, args: &[&str]) -> (String, Value) {
