@@ -93,7 +93,8 @@ impl Edits {
         if *known != edit {
             let what = format!(
                 "a macro stands for `{}` in one use and for `{}` in another; write two macros",
-                known.text, edit.text
+                shortened(&known.text),
+                shortened(&edit.text)
             );
             self.refused.push(Refusal::new(model.at(place), what));
         }
@@ -178,5 +179,17 @@ impl Edits {
         }
         out.extend_from_slice(text.get(at..).unwrap_or_default());
         out
+    }
+}
+
+/// The first line of a text that says something, if it is long; none of what was written for it.
+fn shortened(text: &str) -> String {
+    const CHARS_MAX: usize = 60;
+    let mut lines = text.lines().map(str::trim);
+    let first = lines.find(|line| !line.is_empty() && !line.starts_with("/*"));
+    let first = first.unwrap_or_default();
+    match text.trim().len() > CHARS_MAX {
+        true => first.chars().take(CHARS_MAX).chain("…".chars()).collect(),
+        false => text.trim().to_owned(),
     }
 }
