@@ -79,13 +79,14 @@ impl Look<'_> {
         found
     }
 
-    /// Whether packets may find entries of their own in it, or by it.
+    /// Whether packets may find entries of their own in it, or by it. A pointer to text that nobody
+    /// changes through it is a name; others are places in buffers.
     fn is_table(&self, id: GlobalId) -> bool {
         let ty = &self.model.global(id).ty;
+        let is_name = ty.canonical.starts_with("const char *");
         let plain = ty.canonical.replace("const ", "");
-        let is_text =
-            plain == "char *" || plain.starts_with("char[") || plain.starts_with("char [");
-        (ty.is_pointer || ty.is_array) && !is_text
+        let is_text = plain.starts_with("char[") || plain.starts_with("char [");
+        (ty.is_pointer && !is_name) || (ty.is_array && !is_text)
     }
 
     /// Variables of functions that ask for packets in a loop.

@@ -91,11 +91,15 @@ impl Edits {
             .entry((place.offset, slot))
             .or_insert_with(|| edit.clone());
         if *known != edit {
-            let what = format!(
-                "a macro stands for `{}` in one use and for `{}` in another; write two macros",
-                shortened(&known.text),
-                shortened(&edit.text)
-            );
+            // Lines of its own are what is put before a file's first variable.
+            let has_lines = known.text.contains('\n') || edit.text.contains('\n');
+            let what = match has_lines {
+                true => DEFINES.to_owned(),
+                false => format!(
+                    "a macro stands for `{}` in one use and for `{}` in another; write two macros",
+                    known.text, edit.text
+                ),
+            };
             self.refused.push(Refusal::new(model.at(place), what));
         }
     }
@@ -182,14 +186,6 @@ impl Edits {
     }
 }
 
-/// The first line of a text that says something, if it is long; none of what was written for it.
-fn shortened(text: &str) -> String {
-    const CHARS_MAX: usize = 60;
-    let mut lines = text.lines().map(str::trim);
-    let first = lines.find(|line| !line.is_empty() && !line.starts_with("/*"));
-    let first = first.unwrap_or_default();
-    match text.trim().len() > CHARS_MAX {
-        true => first.chars().take(CHARS_MAX).chain("…".chars()).collect(),
-        false => text.trim().to_owned(),
-    }
-}
+/// Of a macro that makes definitions.
+const DEFINES: &str = "a macro that is used several times defines variables or functions here, of \
+     which each core has its own: write these definitions out";
