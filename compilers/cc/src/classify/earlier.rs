@@ -244,7 +244,7 @@ impl Look<'_> {
             let is_own = |one: &&Use| self.share_statement(read, one);
             let is_sure = |one: &&Use| before(one) && !is_own(one) && !one.adds;
             let is_set = here().any(|one| {
-                is_sure(&one) && !(is_everywhere(read.inside) && self.is_chosen(&one, read))
+                is_sure(&one) && !(is_everywhere(read.inside) && self.is_chosen(one, read))
             });
             let is_turn = |one: &Use| is_own(&one) && self.is_turn(read, one);
             read.reads && !is_set && here().any(|one| !one.adds && !is_turn(one))
