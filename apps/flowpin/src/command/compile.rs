@@ -98,6 +98,12 @@ fn report(args: &ReportArgs, tells: &Sender<PathBuf>) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
+/// What to do where the written program has an error that the given one has not.
+const NOT_COMPILED: &str = "the output does not compile at a place where most often a macro makes \
+     more, or less, than an expression: an initial value with the variable itself, or names that \
+     it pastes together (##); write that use of the macro out, or report the program if there is \
+     no macro";
+
 fn transform(args: &TransformArgs, tells: &Sender<PathBuf>) -> Result<Exit, Failure> {
     let (model, texts) = read(&args.sources, tells)?;
     is_free(&args.output, &model, args.force)?;
@@ -128,9 +134,7 @@ fn transform(args: &TransformArgs, tells: &Sender<PathBuf>) -> Result<Exit, Fail
     if backend == Backend::Context {
         let folder = args.output.canonicalize().map_err(Failure::failed)?;
         let left = flowpin_cc::verify(&model, &folder, &output.private);
-        let left = left
-            .context("the output does not compile; please report it with the program")
-            .map_err(Failure::failed)?;
+        let left = left.context(NOT_COMPILED).map_err(Failure::failed)?;
         if !left.is_empty() {
             return refused(&left);
         }
@@ -158,6 +162,14 @@ fn transform(args: &TransformArgs, tells: &Sender<PathBuf>) -> Result<Exit, Fail
         "next: make -C {0}, then FLOWPIN_WAYS=N {0}/program",
         args.output.display()
     );
+    // By source alone, `check` does not divide.
+    if output.key != "source" {
+        let _ = writeln!(
+            text,
+            "to be sure: flowpin cc check --key {} -r FILE PROGRAM, with the program as it was",
+            output.key
+        );
+    }
     print(&text)?;
     Ok(Exit::Done)
 }

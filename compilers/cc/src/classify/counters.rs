@@ -1,8 +1,9 @@
 //! Numbers that are counted while packets come: event counters, which become sums, and numbers of
 //! packets, which no core knows.
 
+use super::gathered::sayers;
 use super::library::{formats, only_reads, same_for_same, takes_lists};
-use super::order::{Order, has_packets};
+use super::order::{Order, brings_packets, has_packets};
 use super::{Decision, Verdict};
 use crate::clang::Element;
 use crate::model::{
@@ -48,6 +49,8 @@ pub(crate) fn counters(model: &Model, texts: &Texts, decisions: &[Decision]) -> 
         order: &order,
         decisions,
         own: own_formatters(model),
+        brings: bringing_calls(model),
+        says: sayers(model),
     };
     let mut found: Vec<Counter> = Vec::new();
     let mut waiting: BTreeMap<GlobalId, Vec<&Reference>> = BTreeMap::new();
@@ -172,6 +175,21 @@ struct Look<'a> {
     decisions: &'a [Decision],
     /// The program's own functions that put arguments into text.
     own: HashSet<FunctionId>,
+    /// Functions that put something into text, themselves or by those that they call.
+    says: HashSet<FunctionId>,
+    /// Calls that bring packets.
+    brings: Vec<(FunctionId, Place)>,
+}
+
+/// Calls by names that bring packets: in which function, and where.
+fn bringing_calls(model: &Model) -> Vec<(FunctionId, Place)> {
+    let mut known: BTreeMap<FunctionId, bool> = BTreeMap::new();
+    let calls = model.calls.iter().filter_map(|call| {
+        let is_one = known.entry(call.callee);
+        let is_one = is_one.or_insert_with(|| brings_packets(model, call.callee));
+        is_one.then_some((call.caller?, call.name.expanded))
+    });
+    calls.collect()
 }
 
 impl<'a> Look<'a> {
@@ -271,7 +289,8 @@ impl<'a> Look<'a> {
             && sets().any(|one| !is_own(one.site.expanded))
     }
 
-    /// Whether a function may set what it says before it says it: what others counted is gone then.
+    /// Whether a function may set what it says before it says it, and no packet comes in between:
+    /// what others counted is gone then.
     fn is_set_first(&self, said: &Reference, running: &[&Reference]) -> bool {
         let at = said.site.expanded;
         let mut sets = running.iter().filter(|one| {
@@ -285,10 +304,19 @@ impl<'a> Look<'a> {
                 .repeated
                 .iter()
                 .filter(|it| Some(it.function) == said.inside && it.start.file == at.file);
-            let holds_both = |range: std::ops::Range<usize>| {
-                range.contains(&at.offset) && range.contains(&place.offset)
+            let brings = |range: std::ops::Range<usize>| {
+                self.brings.iter().any(|(inside, call)| {
+                    Some(*inside) == said.inside
+                        && call.file == at.file
+                        && range.contains(&call.offset)
+                })
             };
-            place.offset < at.offset || loops.any(|it| holds_both(it.start.offset..it.end))
+            let is_first = |range: std::ops::Range<usize>| {
+                let holds_both = range.contains(&at.offset) && range.contains(&place.offset);
+                holds_both && !brings(range)
+            };
+            let is_before = place.offset < at.offset && !brings(place.offset..at.offset);
+            is_before || loops.any(|it| is_first(it.start.offset..it.end))
         })
     }
 
@@ -299,10 +327,26 @@ impl<'a> Look<'a> {
         changes.find(|one| !order.uses_before(model, one) && !self.is_said(one))?;
         let mut said = uses
             .iter()
-            .filter(|one| order.uses_after(model, one) && self.is_said(one));
+            .filter(|one| order.uses_after(model, one) && (self.is_said(one) || self.decides(one)));
         let place = said.next()?.site.expanded;
         let why = "it is set, or its address is taken, and not only added to";
         Some(Fate::Apart(place, why.to_owned()))
+    }
+
+    /// Whether a use stands in an `if` or a loop that says something.
+    fn decides(&self, one: &Reference) -> bool {
+        let (model, place) = (self.model, one.site.expanded);
+        model.statements.iter().any(|it| {
+            let is_around = matches!(it.kind, StatementKind::Choice | StatementKind::Loop)
+                && Some(it.function) == one.inside
+                && holds(it, place);
+            is_around
+                && model.calls.iter().any(|call| {
+                    call.caller == one.inside
+                        && holds(it, call.name.expanded)
+                        && self.says.contains(&call.callee)
+                })
+        })
     }
 
     /// What keeps a counter from being a sum, apart from the statements that read it.

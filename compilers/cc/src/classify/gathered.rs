@@ -2,14 +2,17 @@
 //! each core says what its own packets left, which is the whole only where it belongs to a
 //! connection.
 //!
-//! Guarantees nothing about programs that say it otherwise: only a loop that uses it and puts
-//! something into text, once packets have ended, counts.
+//! Guarantees nothing about programs that say it otherwise: only a loop or a statement that uses it
+//! and puts something into text, once packets have ended, counts; or one that uses it to set what
+//! is said afterwards.
 
 use super::counters::own_formatters;
 use super::library::formats;
 use super::order::{Order, has_packets};
 use super::{Decision, Verdict};
-use crate::model::{Access, FunctionId, GlobalId, Model, Place, Reference};
+use crate::model::{
+    Access, FunctionId, GlobalId, Model, Place, Reference, Statement, StatementKind,
+};
 use std::collections::HashSet;
 
 /// Variables of which each core has its own, that hold what packets left, and where that is said.
@@ -26,11 +29,12 @@ pub(crate) fn gathered(model: &Model, decisions: &[Decision]) -> Vec<(GlobalId, 
             .get(id)
             .is_some_and(|it| it.verdict == Verdict::Private);
         let is_known = found.iter().any(|(known, _)| *known == id);
+        let is_late = order.uses_after(model, one) || is_called_after(model, &order, one);
         if is_private
             && !is_known
             && one.access != Access::Unevaluated
-            && order.uses_after(model, one)
-            && is_said_in_a_loop(model, &says, one)
+            && is_late
+            && (is_said_in_a_loop(model, &says, one) || is_said_at_once(model, &says, one))
             && holds_more_than_a_number(model, id)
             && is_filled_by_packets(model, &order, id)
         {
@@ -42,7 +46,7 @@ pub(crate) fn gathered(model: &Model, decisions: &[Decision]) -> Vec<(GlobalId, 
 }
 
 /// Functions that put something into text, themselves or by those that they call.
-fn sayers(model: &Model) -> HashSet<FunctionId> {
+pub(super) fn sayers(model: &Model) -> HashSet<FunctionId> {
     let mut found: HashSet<FunctionId> = own_formatters(model);
     found.extend((0..model.functions.len()).filter(|id| {
         let one = model.function(*id);
@@ -79,6 +83,104 @@ fn is_said_in_a_loop(model: &Model, says: &HashSet<FunctionId>, one: &Reference)
                 && says.contains(&call.callee)
         })
     })
+}
+
+/// Whether a statement uses it and puts something into text (`printf("%d", size(root))`), or sets a
+/// variable by it, and the function says one later (`struct entry *at = table;`).
+fn is_said_at_once(model: &Model, says: &HashSet<FunctionId>, one: &Reference) -> bool {
+    // Single numbers behind a pointer are told apart.
+    let Some(inside) = one.inside.filter(|_| one.through.is_none()) else {
+        return false;
+    };
+    is_in_text(model, says, inside, one.site.expanded)
+        || model.calls.iter().any(|call| {
+            // What the function finds out is said by who calls it.
+            let at = call.name.expanded;
+            let caller = call
+                .caller
+                .filter(|_| call.callee == inside && !call.is_dropped);
+            caller.is_some_and(|caller| is_in_text(model, says, caller, at))
+        })
+        || is_handed_on(model, says, inside, one.site.expanded)
+}
+
+/// Whether a place stands in an expression that puts something into text.
+fn is_in_text(model: &Model, says: &HashSet<FunctionId>, inside: FunctionId, place: Place) -> bool {
+    let kinds = [StatementKind::Expression, StatementKind::Choice];
+    let mut around = model
+        .statements
+        .iter()
+        .filter(|it| it.function == inside && kinds.contains(&it.kind) && holds(it, place));
+    around.any(|it| {
+        let says_here = model.calls.iter().any(|call| {
+            call.caller == Some(inside)
+                && holds(it, call.name.expanded)
+                && says.contains(&call.callee)
+        });
+        // `twalk(root, show)`.
+        let shows = model.addresses.iter().any(|taken| {
+            let at = taken.name.expanded;
+            taken.inside == Some(inside) && holds(it, at) && says.contains(&taken.function)
+        });
+        says_here || shows
+    })
+}
+
+/// Whether a variable of the function is set where something is used, and said later.
+fn is_handed_on(
+    model: &Model,
+    says: &HashSet<FunctionId>,
+    inside: FunctionId,
+    place: Place,
+) -> bool {
+    let kinds = [
+        StatementKind::Expression,
+        StatementKind::Declaration,
+        StatementKind::Loop,
+    ];
+    let mut around = model
+        .statements
+        .iter()
+        .filter(|it| it.function == inside && kinds.contains(&it.kind) && holds(it, place));
+    around.any(|it| {
+        let set = model.locals.iter().filter_map(|one| {
+            let declared = one.declared?;
+            let is_set = one.access.may_write() && holds(it, one.place) || holds(it, declared);
+            (one.function == inside && is_set).then_some(declared)
+        });
+        let set: HashSet<Place> = set.collect();
+        model.locals.iter().any(|one| {
+            let is_it = one.declared.is_some_and(|declared| set.contains(&declared));
+            one.function == inside
+                && is_it
+                && one.place.offset >= it.end
+                && is_in_text(model, says, inside, one.place)
+        })
+    })
+}
+
+fn holds(statement: &Statement, place: Place) -> bool {
+    let range = statement.start.offset..statement.end;
+    statement.start.file == place.file && range.contains(&place.offset)
+}
+
+/// Whether the function that uses something is called by names alone, after packets alone.
+fn is_called_after(model: &Model, order: &Order, one: &Reference) -> bool {
+    let Some(inside) = one.inside else {
+        return false;
+    };
+    let is_taken = model.addresses.iter().any(|taken| taken.function == inside);
+    let mut calls = model
+        .calls
+        .iter()
+        .filter(|call| call.callee == inside)
+        .peekable();
+    !is_taken
+        && calls.peek().is_some()
+        && calls.all(|call| {
+            let caller = call.caller;
+            caller.is_some_and(|caller| order.is_after(model, caller, call.name.expanded))
+        })
 }
 
 /// Tables, lists, records: neither a number nor a text, nor what a library keeps for itself.

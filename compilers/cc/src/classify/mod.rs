@@ -3,6 +3,7 @@
 mod behind;
 mod closure;
 mod counters;
+mod earlier;
 mod gathered;
 mod hidden;
 mod library;

@@ -8,7 +8,8 @@ use super::counters::{is_said, own_formatters};
 use super::order::{Order, brings_packets, has_packets};
 use super::{Decision, Verdict};
 use crate::model::{
-    Access, FunctionId, GlobalId, LocalUse, Model, Place, Repeated, Sink, Texts, Through,
+    Access, FunctionId, GlobalId, LocalUse, MemberBase, Model, Place, Repeated, Sink, Texts,
+    Through,
 };
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -23,6 +24,8 @@ pub(crate) struct Numbering {
     pub(crate) place: Place,
     /// Whether it is said, rather than used otherwise.
     pub(crate) is_said: bool,
+    /// Whether it is no number, but what an earlier packet left.
+    pub(crate) is_left: bool,
 }
 
 /// All such numbers.
@@ -38,14 +41,23 @@ pub(crate) fn numbering(model: &Model, texts: &Texts, decisions: &[Decision]) ->
     let mut found = look.locals();
     found.extend(look.pointees(decisions));
     found.extend(look.user());
-    found.sort_by_key(|one| (one.place, !one.is_said));
+    found.extend(look.earlier(decisions));
+    found.sort_by_key(|one| {
+        (
+            one.place.file,
+            one.place.line,
+            !one.is_said,
+            one.is_left,
+            one.place,
+        )
+    });
     found.dedup_by_key(|one| (one.place.file, one.place.line));
     found
 }
 
-struct Look<'a> {
-    model: &'a Model,
-    texts: &'a Texts,
+pub(super) struct Look<'a> {
+    pub(super) model: &'a Model,
+    pub(super) texts: &'a Texts,
     /// The program's own functions that put arguments into text.
     own: HashSet<FunctionId>,
 }
@@ -57,8 +69,8 @@ impl Look<'_> {
 
     /// Variables of functions that ask for packets in a loop: `while (next()) number++;`.
     fn locals(&self) -> Vec<Numbering> {
-        let mut found = Vec::new();
-        for around in self.loops() {
+        let mut found = self.members();
+        for around in &self.loops() {
             let mut uses: BTreeMap<Place, Vec<&LocalUse>> = BTreeMap::new();
             let here =
                 |one: &&LocalUse| one.function == around.function && holds(around, one.place);
@@ -68,6 +80,7 @@ impl Look<'_> {
                     uses.entry(declared).or_default().push(one);
                 }
             }
+            found.extend(self.said_behind_loop(around, &uses));
             for (declared, uses) in uses {
                 let is_updated = uses.iter().any(|one| one.access == Access::Update);
                 let is_set =
@@ -79,6 +92,7 @@ impl Look<'_> {
                         global: None,
                         place: one.place,
                         is_said: false,
+                        is_left: false,
                     }));
                 }
                 let is_reset = uses.iter().any(is_set);
@@ -98,6 +112,45 @@ impl Look<'_> {
         found
     }
 
+    /// What a loop has counted, and its function says after it, but before other packets come: the
+    /// number of each of several files.
+    fn said_behind_loop(
+        &self,
+        around: &Repeated,
+        uses: &BTreeMap<Place, Vec<&LocalUse>>,
+    ) -> Vec<Numbering> {
+        let model = self.model;
+        let again = model.repeated.iter().filter(|one| {
+            one.function == around.function && holds(one, around.start) && one.end > around.end
+        });
+        let again: Vec<&Repeated> = again.collect();
+        if !self.is_of_packets(around) {
+            return Vec::new();
+        }
+        let said = model.locals.iter().filter(|one| {
+            let is_counted = one.declared.and_then(|declared| uses.get(&declared));
+            let is_counted =
+                is_counted.is_some_and(|uses| uses.iter().any(|it| it.access == Access::Update));
+            one.function == around.function
+                && is_counted
+                && one.access == Access::Read
+                && one.place.offset >= around.end
+                && again.iter().any(|it| holds(it, one.place))
+                && self.says(one.function, one.place)
+        });
+        let found = said.map(|one| Numbering {
+            what: format!(
+                "the variable `{}` of its function",
+                one.declared.map_or_else(String::new, |it| self.name_at(it))
+            ),
+            global: None,
+            place: one.place,
+            is_said: false,
+            is_left: false,
+        });
+        found.collect()
+    }
+
     /// Whether a variable is set to a number of packets that came at once.
     fn is_dispatched(&self, one: &LocalUse) -> bool {
         let text = self.texts.of(one.place.file);
@@ -111,8 +164,9 @@ impl Look<'_> {
         one.access == Access::Write && between.is_some_and(is_set)
     }
 
-    /// Loops that ask for packets.
-    fn loops(&self) -> Vec<&Repeated> {
+    /// Loops that ask for packets. Of those that ask for one at a time, without what runs once
+    /// before (`for (n = 0;`); others may be of files.
+    pub(super) fn loops(&self) -> Vec<Repeated> {
         let model = self.model;
         let brings = |one: &&Repeated| {
             model.calls.iter().any(|call| {
@@ -121,19 +175,101 @@ impl Look<'_> {
                     && brings_packets(model, call.callee)
             })
         };
-        model.repeated.iter().filter(brings).collect()
+        let found = model.repeated.iter().filter(brings).copied();
+        let found = found.map(|mut one| {
+            if self.is_of_packets(&one) {
+                one.start.offset += self.begins_after(&one);
+            }
+            one
+        });
+        found.collect()
+    }
+
+    /// Whether each time that the text runs is one packet's.
+    pub(super) fn is_of_packets(&self, around: &Repeated) -> bool {
+        let model = self.model;
+        model.calls.iter().any(|call| {
+            let at = call.name.expanded;
+            call.caller == Some(around.function)
+                && holds(around, at)
+                && is_innermost(model, around, at)
+                && brings_one(model, call.callee, 0)
+        })
+    }
+
+    /// Of a loop: how many bytes of its text run once alone.
+    fn begins_after(&self, around: &Repeated) -> usize {
+        let text = self
+            .texts
+            .between(around.start.file, around.start.offset, around.end);
+        let open = text.iter().position(|byte| *byte == b'(').unwrap_or(0);
+        let is_for = text
+            .get(..open)
+            .is_some_and(|word| word.trim_ascii() == b"for");
+        let end = text.iter().position(|byte| *byte == b';');
+        end.filter(|_| is_for).map_or(0, |end| end + 1)
+    }
+
+    /// Fields of one object of a function that asks for packets, which it or what it calls counts
+    /// (`while (next(&capture)) printf("%d", capture.number);`).
+    fn members(&self) -> Vec<Numbering> {
+        let model = self.model;
+        let mut found = Vec::new();
+        for around in self.loops().iter().filter(|one| self.is_of_packets(one)) {
+            let inside = |place: Place| holds(around, place);
+            let of_it = |one: &&LocalUse| one.function == around.function && inside(one.place);
+            for one in &model.members {
+                let MemberBase::Local(declared) = one.base else {
+                    continue;
+                };
+                let is_read = one.function == around.function
+                    && one.access == Access::Read
+                    && inside(one.place)
+                    && !inside(declared)
+                    && self.says(one.function, one.place);
+                if !is_read {
+                    continue;
+                }
+                let uses = model.locals.iter().filter(of_it);
+                let uses: Vec<&LocalUse> =
+                    uses.filter(|it| it.declared == Some(declared)).collect();
+                let is_pointer = uses.iter().any(|it| it.through.is_some());
+                let holders = holders(model, around.function, declared, &uses);
+                let changes = |access: Access| {
+                    model.members.iter().any(|it| {
+                        let base = match it.base {
+                            MemberBase::Local(base) => base,
+                            _ => return false,
+                        };
+                        let is_here = it.function != around.function || inside(it.place);
+                        it.field == one.field
+                            && it.access == access
+                            && is_here
+                            && holders.contains(&(it.function, base))
+                    })
+                };
+                let is_moved = is_pointer && uses.iter().any(|it| it.access.may_write());
+                let is_set = changes(Access::Write) || changes(Access::Address);
+                if changes(Access::Update) && !is_set && !is_moved {
+                    let name = self.name_at(declared);
+                    found.push(Numbering {
+                        what: format!("a number in the variable `{name}` of its function"),
+                        global: None,
+                        place: one.place,
+                        is_said: true,
+                        is_left: false,
+                    });
+                }
+            }
+        }
+        found
     }
 
     /// What a pointer at file scope leads to that is set before packets come, and never after.
     fn pointees(&self, decisions: &[Decision]) -> Vec<Numbering> {
         let model = self.model;
         let order = Order::of(model);
-        let mut moving: HashSet<GlobalId> = HashSet::new();
-        for one in &model.references {
-            if one.access.may_write() && !order.uses_before(model, one) {
-                moving.insert(one.global);
-            }
-        }
+        let moving = self.moving(&order);
         let mut uses: BTreeMap<(GlobalId, &str), Vec<_>> = BTreeMap::new();
         for one in &model.references {
             let is_private = decisions
@@ -156,11 +292,21 @@ impl Look<'_> {
         found
     }
 
+    /// Variables that change once packets come.
+    pub(super) fn moving(&self, order: &Order) -> HashSet<GlobalId> {
+        let changes = self
+            .model
+            .references
+            .iter()
+            .filter(|one| one.access.may_write() && !order.uses_before(self.model, one));
+        changes.map(|one| one.global).collect()
+    }
+
     /// What the pointer leads to that a callback of libpcap gets with each packet.
     fn user(&self) -> Vec<Numbering> {
         let model = self.model;
         let mut found = Vec::new();
-        for function in callbacks(model) {
+        for function in self.callbacks() {
             let aliases = self.aliases(function);
             let mut uses: BTreeMap<(Place, &str), Vec<_>> = BTreeMap::new();
             for one in model.locals.iter().filter(|one| one.function == function) {
@@ -178,8 +324,20 @@ impl Look<'_> {
         found
     }
 
+    /// Functions that libpcap calls with each packet.
+    pub(super) fn callbacks(&self) -> BTreeSet<FunctionId> {
+        let taken = self.model.addresses.iter().filter(|taken| {
+            matches!(
+                &taken.sink,
+                Sink::Argument { function, .. }
+                    if matches!(function.as_str(), "pcap_loop" | "pcap_dispatch")
+            )
+        });
+        taken.map(|taken| taken.function).collect()
+    }
+
     /// The first parameter of a callback, and variables that are set to it where they are declared.
-    fn aliases(&self, function: FunctionId) -> BTreeSet<Place> {
+    pub(super) fn aliases(&self, function: FunctionId) -> BTreeSet<Place> {
         let model = self.model;
         let Some(body) = model.function(function).body else {
             return BTreeSet::new();
@@ -244,6 +402,7 @@ impl Look<'_> {
                     global,
                     place,
                     is_said,
+                    is_left: false,
                 });
             }
         }
@@ -251,13 +410,69 @@ impl Look<'_> {
     }
 
     /// The name that stands at a place.
-    fn name_at(&self, place: Place) -> String {
+    pub(super) fn name_at(&self, place: Place) -> String {
         let text = self.texts.of(place.file);
         let rest = text.get(place.offset..).unwrap_or_default();
         let is_word = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';
         let word: Vec<u8> = rest.iter().take_while(is_word).copied().collect();
         String::from_utf8_lossy(&word).into_owned()
     }
+}
+
+/// Whether no loop inside of `around` holds a place.
+fn is_innermost(model: &Model, around: &Repeated, place: Place) -> bool {
+    let mut others = model.repeated.iter();
+    !others.any(|one| {
+        let is_inside = holds(around, one.start) && one.end < around.end;
+        one.function == around.function && holds(one, place) && is_inside
+    })
+}
+
+/// Whether a function is one of libpcap's that bring a packet at a time, or calls one by names
+/// outside of loops.
+fn brings_one(model: &Model, function: FunctionId, depth: u32) -> bool {
+    let one = model.function(function);
+    if one.body.is_none() {
+        let names = ["pcap_next", "pcap_next_ex", "pcap_dispatch"];
+        return names.contains(&one.name.as_str());
+    }
+    depth < CALLS_MAX
+        && model.calls.iter().any(|call| {
+            let at = call.name.expanded;
+            let is_repeated = |it: &Repeated| it.function == function && holds(it, at);
+            call.caller == Some(function)
+                && !model.repeated.iter().any(is_repeated)
+                && brings_one(model, call.callee, depth + 1)
+        })
+}
+
+/// Functions around libpcap's are not nested deeper than this.
+const CALLS_MAX: u32 = 4;
+
+/// A variable, and the parameters that get it, or its address, where it is used like this.
+pub(super) fn holders(
+    model: &Model,
+    function: FunctionId,
+    declared: Place,
+    uses: &[&LocalUse],
+) -> Vec<(FunctionId, Place)> {
+    let mut found = vec![(function, declared)];
+    for one in uses {
+        let Some(Sink::Argument {
+            function, number, ..
+        }) = &one.sink
+        else {
+            continue;
+        };
+        for (id, callee) in model.functions.iter().enumerate() {
+            let place = number.checked_sub(1);
+            let place = place.and_then(|at| callee.parameter_places.get(at).copied().flatten());
+            if let Some(place) = place.filter(|_| callee.name == *function) {
+                found.push((id, place));
+            }
+        }
+    }
+    found
 }
 
 /// Whether a packet begins with what the ones before it have left: in the text of the loop, the
@@ -269,18 +484,6 @@ fn is_carried(uses: &[&LocalUse]) -> bool {
 }
 
 const DISPATCH: &[u8] = b"pcap_dispatch(";
-
-/// Functions that libpcap calls with each packet.
-fn callbacks(model: &Model) -> BTreeSet<FunctionId> {
-    let taken = model.addresses.iter().filter(|taken| {
-        matches!(
-            &taken.sink,
-            Sink::Argument { function, .. }
-                if matches!(function.as_str(), "pcap_loop" | "pcap_dispatch")
-        )
-    });
-    taken.map(|taken| taken.function).collect()
-}
 
 /// Of text that ends before a name: where the name begins that is set to it, through casts alone.
 fn set_by_cast(before: &[u8]) -> Option<usize> {
@@ -297,14 +500,14 @@ fn set_by_cast(before: &[u8]) -> Option<usize> {
     (start < left.len()).then_some(start)
 }
 
-fn shown(name: &str, path: &str) -> String {
+pub(super) fn shown(name: &str, path: &str) -> String {
     match path.strip_prefix('.') {
         Some(path) => format!("{name}->{path}"),
         None => format!("*{name}"),
     }
 }
 
-fn holds(around: &Repeated, place: Place) -> bool {
+pub(super) fn holds(around: &Repeated, place: Place) -> bool {
     let range = around.start.offset..around.end;
     around.start.file == place.file && range.contains(&place.offset)
 }

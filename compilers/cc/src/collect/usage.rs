@@ -8,6 +8,9 @@ use crate::model::{Access, Sink, Through};
 
 /// How the variable that `cursor` names is used, by what is around it.
 pub(super) fn access(cursor: Cursor<'_>, ancestors: &[(Cursor<'_>, usize)]) -> Access {
+    if adds_to_itself(cursor, ancestors).is_some() {
+        return Access::Update;
+    }
     if ancestors
         .iter()
         .any(|(above, _)| above.kind() == kind::SIZEOF)
@@ -92,6 +95,7 @@ pub(super) fn through(cursor: Cursor<'_>, ancestors: &[(Cursor<'_>, usize)]) -> 
             path,
             access,
             is_counted,
+            is_pointer: current.shape().1,
         });
     }
     None
@@ -100,8 +104,85 @@ pub(super) fn through(cursor: Cursor<'_>, ancestors: &[(Cursor<'_>, usize)]) -> 
 /// clang's number of `*`.
 const DEREFERENCE: u32 = 6;
 
-/// Whether what is below `ancestors` is only added to or taken from, by a statement of its own.
-pub(super) fn is_counted(ancestors: &[(Cursor<'_>, usize)]) -> bool {
+/// Whether an assignment replaces all of the variable, not a part of it.
+pub(super) fn is_whole(ancestors: &[(Cursor<'_>, usize)]) -> bool {
+    let mut above = ancestors.iter().rev();
+    above
+        .find(|(one, _)| one.kind() != kind::PAREN)
+        .is_some_and(|(one, number)| {
+            *number == 0 && one.kind() == kind::BINARY && one.binary_operator() == ASSIGN
+        })
+}
+
+/// In `n = n + 1`, of both names: how many ancestors the assignment has, which says `n += 1`.
+fn adds_to_itself(cursor: Cursor<'_>, ancestors: &[(Cursor<'_>, usize)]) -> Option<usize> {
+    let target = cursor.referenced()?.expanded()?;
+    let is_plain =
+        |one: &&(Cursor<'_>, usize)| matches!(one.0.kind(), kind::PAREN | kind::UNEXPOSED);
+    let skip = |end: usize| {
+        let below = ancestors.get(..end)?;
+        below
+            .len()
+            .checked_sub(1 + below.iter().rev().take_while(is_plain).count())
+    };
+    let mut at = skip(ancestors.len())?;
+    let (mut above, mut number) = *ancestors.get(at)?;
+    if above.kind() != kind::BINARY {
+        return None;
+    }
+    let operator = above.binary_operator();
+    if operator == ADD || operator == SUBTRACT && number == 0 {
+        at = skip(at)?;
+        (above, number) = *ancestors.get(at)?;
+        if number == 0 {
+            return None;
+        }
+    } else if number > 0 {
+        return None;
+    }
+    if above.kind() != kind::BINARY || above.binary_operator() != ASSIGN {
+        return None;
+    }
+    let names = |one: Cursor<'_>| {
+        let one = within(one);
+        let named = one.referenced().and_then(|named| named.expanded());
+        one.kind() == kind::DECL_REF && named.as_ref() == Some(&target)
+    };
+    let children = above.children();
+    let [left, right] = children.as_slice() else {
+        return None;
+    };
+    let right = within(*right);
+    let operands = right.children();
+    let operator = match right.kind() {
+        kind::BINARY => right.binary_operator(),
+        _ => return None,
+    };
+    let adds = match operands.as_slice() {
+        [first, second] if operator == ADD => names(*first) || names(*second),
+        [first, _] if operator == SUBTRACT => names(*first),
+        _ => false,
+    };
+    (adds && names(*left)).then_some(at)
+}
+
+/// What parentheses and implicit conversions hold.
+fn within(cursor: Cursor<'_>) -> Cursor<'_> {
+    match (cursor.kind(), cursor.children().as_slice()) {
+        (kind::PAREN | kind::UNEXPOSED, [inner]) => within(*inner),
+        _ => cursor,
+    }
+}
+
+/// clang's numbers of `+` and `-`.
+const ADD: u32 = 6;
+const SUBTRACT: u32 = 7;
+
+/// Whether what `cursor` names is only added to or taken from, by a statement of its own.
+pub(super) fn is_counted(cursor: Cursor<'_>, ancestors: &[(Cursor<'_>, usize)]) -> bool {
+    if let Some(at) = adds_to_itself(cursor, ancestors) {
+        return is_discarded(ancestors.get(..at).unwrap_or_default());
+    }
     for (at, (above, number)) in ancestors.iter().enumerate().rev() {
         let adds = match above.kind() {
             kind::PAREN | kind::UNEXPOSED | kind::MEMBER_REF => continue,

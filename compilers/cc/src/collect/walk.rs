@@ -3,7 +3,7 @@
 use super::Collector;
 use super::flow::Node;
 use super::statements::is_discarded;
-use super::usage::{access, is_counted, sink, through};
+use super::usage::{access, is_counted, is_whole, sink, through};
 use crate::clang::{Cursor, Linkage, kind};
 use crate::model::{
     Access, AddressTaken, Call, FunctionId, GlobalId, LibraryVariable, LocalUse, MemberBase,
@@ -109,7 +109,8 @@ impl Collector {
                     inside: walk.function,
                     initialises: walk.initialises,
                     access,
-                    is_counted: access == Access::Update && is_counted(&walk.ancestors),
+                    is_counted: access == Access::Update && is_counted(cursor, &walk.ancestors),
+                    is_whole: is_whole(&walk.ancestors),
                     through: through(cursor, &walk.ancestors),
                     sink,
                     site,

@@ -16,6 +16,8 @@ pub struct Reference {
     pub access: Access,
     /// Whether something is added to it, or taken from it, and the result is not used.
     pub is_counted: bool,
+    /// Whether all of it is replaced.
+    pub is_whole: bool,
     /// Of a pointer: what is done with what it points to.
     pub through: Option<Through>,
     /// Where its address goes, if it is taken.
@@ -35,6 +37,8 @@ pub struct Through {
     pub access: Access,
     /// Whether something is added to it, or taken from it, and the result is not used.
     pub is_counted: bool,
+    /// Whether that part is a pointer.
+    pub is_pointer: bool,
 }
 
 /// What is done with a global.

@@ -26,7 +26,7 @@ pub(super) fn apply(
     warnings.extend(behind(model, pragmas));
     let counters = counters(model, texts, decisions);
     warnings.extend(left(model, decisions, pragmas, &counters));
-    for one in numbering(model, texts, decisions) {
+    for one in numbers(model, texts, decisions, &counters) {
         if one.global.is_some_and(|id| pragmas.says_of(id)) {
             continue;
         }
@@ -57,6 +57,20 @@ pub(super) fn apply(
         }
     }
     warnings
+}
+
+/// Numbers that no variable at file scope holds, and what packets leave for later ones, apart from
+/// what is told of a variable already.
+fn numbers(
+    model: &Model,
+    texts: &Texts,
+    decisions: &[Decision],
+    counters: &[Counter],
+) -> Vec<Numbering> {
+    let mut found = numbering(model, texts, decisions);
+    let is_told = |id: usize| counters.iter().any(|it| it.global == id);
+    found.retain(|one| !one.is_left || !one.global.is_some_and(is_told));
+    found
 }
 
 /// What is told of a program whose packets nobody divides.
@@ -131,6 +145,16 @@ fn summed(model: &Model, statements: &[Place]) -> String {
 
 /// Of a number that no variable at file scope holds.
 fn numbered(model: &Model, one: &Numbering) -> String {
+    if one.is_left {
+        return match one.global {
+            Some(id) => earlier(&one.what, &model.global(id).name),
+            None => format!(
+                "{} is used here as an earlier packet left it: each core sees its own packets \
+                 alone",
+                one.what
+            ),
+        };
+    }
     let how = if one.is_said { "said" } else { "used" };
     let meant = match one.global {
         Some(id) => format!("add `#pragma flowpin private {}`", model.global(id).name),
@@ -153,6 +177,14 @@ fn said(model: &Model, id: usize) -> String {
     )
 }
 
+/// What an earlier packet left, in a variable with this name.
+fn earlier(what: &str, name: &str) -> String {
+    format!(
+        "{what} is used here as an earlier packet left it: each core sees its own packets alone; \
+         `#pragma flowpin private {name}` says that this is meant"
+    )
+}
+
 fn warning(model: &Model, id: usize, fate: &Fate) -> Option<String> {
     let name = model.global_name(id);
     let short = &model.global(id).name;
@@ -163,9 +195,9 @@ fn warning(model: &Model, id: usize, fate: &Fate) -> Option<String> {
             model.at(*place)
         ),
         Fate::Carried(place) => format!(
-            "{}: `{name}` is used here as an earlier packet left it: each core sees its own \
-             packets alone; `#pragma flowpin private {short}` says that this is meant",
-            model.at(*place)
+            "{}: {}",
+            model.at(*place),
+            earlier(&format!("`{name}`"), short)
         ),
         Fate::Apart(place, why) => format!(
             "{}: `{name}` changes while packets come, and is read here when they have ended: each \
@@ -187,7 +219,7 @@ pub(crate) fn reported(model: &Model, texts: &Texts, decisions: &mut [Decision])
     lines.extend(behind(model, &pragmas));
     let counters = counters(model, texts, decisions);
     lines.extend(left(model, decisions, &pragmas, &counters));
-    for one in numbering(model, texts, decisions) {
+    for one in numbers(model, texts, decisions, &counters) {
         let is_meant = one.global.is_some_and(|id| pragmas.says_of(id));
         let refused = if one.is_said { "refused: " } else { "" };
         let line = format!(

@@ -91,10 +91,15 @@ impl Edits {
             .entry((place.offset, slot))
             .or_insert_with(|| edit.clone());
         if *known != edit {
-            let what = format!(
-                "a macro stands for `{}` in one use and for `{}` in another; write two macros",
-                known.text, edit.text
-            );
+            // Lines of its own are what is put before a file's first variable.
+            let has_lines = known.text.contains('\n') || edit.text.contains('\n');
+            let what = match has_lines {
+                true => DEFINES.to_owned(),
+                false => format!(
+                    "a macro stands for `{}` in one use and for `{}` in another; write two macros",
+                    known.text, edit.text
+                ),
+            };
             self.refused.push(Refusal::new(model.at(place), what));
         }
     }
@@ -180,3 +185,7 @@ impl Edits {
         out
     }
 }
+
+/// Of a macro that makes definitions.
+const DEFINES: &str = "a macro that is used several times defines variables or functions here, of \
+     which each core has its own: write these definitions out";

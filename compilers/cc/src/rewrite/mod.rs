@@ -179,11 +179,7 @@ pub fn transform(
         decisions: &decisions,
         reduced: pragmas.reduced(),
         tick: pragmas.ticked(),
-        key: match pragmas.key {
-            Some("FLOWPIN_FOUR_TUPLE") => "four_tuple",
-            Some("FLOWPIN_SOURCE") => "source",
-            _ => "ip_pair",
-        },
+        key: pragmas.shared(),
     };
     stages::check(&mut stages, &question, &mut edits.refused);
     // A cut makes its call for the stage that runs it, with the context.

@@ -21,6 +21,8 @@ pub struct Output {
     pub private: Vec<String>,
     /// Numbers that each core has for itself, though the program may mean one of all packets.
     pub warnings: Vec<String>,
+    /// What packets of one core have in common, as `flowpin cc check --key` takes it.
+    pub key: &'static str,
 }
 
 /// A file of the output.
@@ -123,6 +125,7 @@ pub(super) fn make(plan: &Plan<'_>, edits: &Edits, main: Option<FunctionId>) -> 
     let mut output = Output {
         notes: super::not_compiled(model, plan.texts, &plan.decisions),
         warnings: plan.warnings.clone(),
+        key: plan.pragmas.shared(),
         ..Output::default()
     };
     for file in 0..model.files.len() {

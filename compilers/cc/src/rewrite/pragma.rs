@@ -200,6 +200,15 @@ impl Pragmas {
         }
     }
 
+    /// What packets of one core have in common, as `flowpin cc` names it.
+    pub(super) fn shared(&self) -> &'static str {
+        match self.key {
+            Some("FLOWPIN_FOUR_TUPLE") => "four_tuple",
+            Some("FLOWPIN_SOURCE") => "source",
+            _ => "ip_pair",
+        }
+    }
+
     /// Whether a line says what becomes of a variable.
     pub(super) fn says_of(&self, id: GlobalId) -> bool {
         let mut sums = self.sums.iter().map(|one| one.global);

@@ -4,6 +4,7 @@
 mod captures;
 mod configured;
 mod corpus;
+mod earlier;
 mod gathered;
 mod mutants;
 mod outputs;
