@@ -112,9 +112,9 @@ Examples:
   flowpin rules check /etc/suricata/rules
   flowpin rules check --strict --var 'HOME_NET=[10.0.0.0/8]' local.rules
 
-Each refused rule is reported on standard error with its file and line and, if it cannot be read, \
-its column and a caret below what is wrong; the others are read. Exit codes: 0 done, 2 a file cannot be read, or with --strict \
-a rule is refused.";
+Each refused rule is reported on standard error with its file and line and, if it cannot be \
+read, its column and a caret below what is wrong; the others are read. Exit codes: 0 done, 2 a \
+file cannot be read, or with --strict a rule is refused.";
 
 pub(super) const RULES_PROFILE_AFTER: &str = "\
 Examples:
