@@ -37,10 +37,15 @@ def _without_headers(pcap: bytes) -> bytes:
 @pytest.mark.parametrize("capture", ["http.pcapng", "raw-ip.pcap"])
 def test_packets_can_be_analysed_again(capture):
     path = CAPTURES / capture
-    expected = flowpin.read(path, "conn").to_arrow()
+
+    def connections(source):
+        # Packets do not say by which interface they came.
+        return flowpin.read(source, "conn").to_arrow().drop_columns(["interface", "queue"])
+
+    expected = connections(path)
     assert expected.num_rows
-    assert flowpin.read(flowpin.packets(path), "conn").to_arrow().equals(expected)
-    assert flowpin.read(list(flowpin.packets(path)), "conn").to_arrow().equals(expected)
+    assert connections(flowpin.packets(path)).equals(expected)
+    assert connections(list(flowpin.packets(path))).equals(expected)
 
 
 def test_streams_hold_the_bytes_of_conversations(command):
