@@ -276,8 +276,8 @@ def _decided(job: Job, records: DataFrame, joint: str) -> DataFrame:
                     yield row["part"], int(row["number"]), row["data"]
 
         which = (joint, job.parts + 2)
-        source = ([job.single] if job.single else [], [], [])
-        items = _native.join(source, job.config, job.given, notes(), which, job.whole)
+        paths = [job.single] if job.single else []
+        items = _native.join((paths, [], []), job.config, job.given, notes(), which, job.whole)
         for kind, number, data in items:
             yield _row(kind, -1, number, data)
         for name, count in items.report().losses.items():
