@@ -37,7 +37,7 @@ pub use ahead::{Ahead, Claim, Fetched};
 pub use bytes::Attention;
 pub use error::CaptureError;
 pub use format::{CAPTURED_LEN_MAX, Damage};
-pub use link::{link_name, link_number, link_type};
+pub use link::{link_name, link_number};
 pub use live::{ChosenPackets, Cut, LiveFilter, LiveOptions, MakeFile, NextFiles, Shedding, Work};
 pub use magic::Compression;
 pub use report::{FileReport, Progress, Report};

@@ -58,7 +58,7 @@ impl FileReport {
     /// Whether there is a link type, and none is decoded.
     pub fn is_unsupported(&self) -> bool {
         !self.links.is_empty()
-            && (self.links.iter()).all(|&link| link::link_type(link) == LinkType::Unsupported)
+            && (self.links.iter()).all(|&link| LinkType::of_number(link) == LinkType::Unsupported)
     }
 
     /// What a user should know, one line each, path first.
@@ -70,7 +70,7 @@ impl FileReport {
         }
         if self.packets_unsupported > 0 || self.is_unsupported() {
             let unsupported =
-                (self.links.iter()).filter(|&&l| link::link_type(l) == LinkType::Unsupported);
+                (self.links.iter()).filter(|&&l| LinkType::of_number(l) == LinkType::Unsupported);
             let names: Vec<_> = unsupported
                 .map(|&number| format!("{number} ({})", link::link_name(number)))
                 .collect();

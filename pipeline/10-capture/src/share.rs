@@ -9,8 +9,8 @@
 //! Numbers are little-endian. A share may end with a mark instead of a packet: how far the input
 //! has come.
 
-use crate::link::{link_number, link_type};
-use flowpin_packet::{Frame, InterfaceName, InterfaceNames, Timestamp};
+use crate::link::link_number;
+use flowpin_packet::{Frame, InterfaceName, InterfaceNames, LinkType, Timestamp};
 
 /// A packet of a share, or the mark at its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,7 +100,7 @@ pub(crate) fn next_told(share: &[u8], at: &mut usize, names: &InterfaceNames) ->
         start: u32::try_from(start).ok()?,
         captured_len,
         wire_len: wire_len.max(captured_len),
-        link: link_type(link),
+        link: LinkType::of_number(link),
         interface: interface.unwrap_or_default(),
         time: Timestamp(time),
     };

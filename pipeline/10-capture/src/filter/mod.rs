@@ -130,7 +130,7 @@ pub(crate) fn compile(expression: &str, link_number: u16) -> Result<Program, Cap
 fn passes_nothing(error: &CaptureError, number: u16) -> bool {
     let never = matches!(error, CaptureError::Filter { message, .. }
         if message.contains("rejects all packets"));
-    never || link::link_type(number) == LinkType::Unsupported
+    never || LinkType::of_number(number) == LinkType::Unsupported
 }
 
 /// What libpcap said, without the binding's words around it.

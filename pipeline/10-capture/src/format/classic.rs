@@ -8,7 +8,6 @@
 //! The magic tells byte order, the unit of the fraction, and the variant.
 
 use super::{CAPTURED_LEN_MAX, DamageKind, Next, Order, Peek};
-use crate::link;
 use crate::magic::{self, Refusal};
 use flowpin_packet::{Frame, InterfaceId, LinkType, Timestamp};
 
@@ -69,7 +68,7 @@ impl Classic {
             record_header_len: Self::RECORD_HEADER_LEN + variant.extra_record_header_len,
             fraction_ns: variant.fraction_ns,
             link_number,
-            link: link::link_type(link_number),
+            link: LinkType::of_number(link_number),
             lengths,
             variant: variant.name,
         };

@@ -1,7 +1,7 @@
 //! Every format, byte order and compression gives back what was put in.
 
 use crate::build::{COMPRESSIONS, compress, kinds, pieces_of, read, samples, three};
-use flowpin_capture::{Options, link_type};
+use flowpin_capture::Options;
 use flowpin_packet::LinkType;
 use proptest::prelude::*;
 
@@ -108,7 +108,7 @@ fn an_input_without_any_decodable_link_type_is_refused_by_name() {
         "{error}"
     );
     assert!(!error.is_usage());
-    assert_eq!(link_type(189), LinkType::Unsupported);
+    assert_eq!(LinkType::of_number(189), LinkType::Unsupported);
 }
 
 /// `-n` counts what is delivered, in any format and whatever a piece holds.

@@ -228,7 +228,7 @@ fn put_packet(out: &mut Vec<u8>, packet: &AlertPacket) {
 fn take_packet(from: &mut &[u8]) -> Option<Arc<AlertPacket>> {
     let link = match take(from)? {
         u64::MAX => LinkType::Unsupported,
-        number => LinkType::of_registered(u16::try_from(number).ok()?)?,
+        number => LinkType::of_number(u16::try_from(number).ok()?),
     };
     Some(AlertPacket::shared(take_bytes(from)?, link))
 }

@@ -2,7 +2,6 @@
 
 use super::clock::Clock;
 use crate::format::Order;
-use crate::link;
 use flowpin_config::Interface as Queue;
 use flowpin_packet::{InterfaceId, InterfaceName, LinkType};
 
@@ -43,7 +42,7 @@ impl Interface {
         let link_number = order.u16_at(content, 0);
         let interface = Self {
             link_number,
-            link: link::link_type(link_number),
+            link: LinkType::of_number(link_number),
             id: InterfaceId::NONE,
             snap_len: order.u32_at(content, 4),
             clock: Clock::new(resolution, offset_secs),
