@@ -5,10 +5,10 @@
 //! Owns what the text of one function shows: it reads before it sets, or it sets only if something
 //! holds. Deliberately does not follow values from function to function.
 
+use super::Decision;
 use super::library::{formats, only_reads};
-use super::numbering::{Look, Numbering, holds, shown};
+use super::numbering::{Look, Numbering, holds, is_private, shown};
 use super::order::Order;
-use super::{Decision, Verdict};
 use crate::model::{
     Access, FunctionId, GlobalId, LocalUse, Place, Reference, Sink, StatementKind, Through,
 };
@@ -41,21 +41,21 @@ impl Look<'_> {
     fn globals(&self, decisions: &[Decision], order: &Order) -> Vec<Numbering> {
         let model = self.model;
         let mut found = Vec::new();
-        for id in 0..model.globals.len() {
-            let is_private = decisions
-                .get(id)
-                .is_some_and(|it| it.verdict == Verdict::Private);
-            if !is_private || self.is_table(id) {
+        let mut running: BTreeMap<GlobalId, Vec<&Reference>> = BTreeMap::new();
+        for one in &model.references {
+            if one.access != Access::Unevaluated
+                && is_private(decisions, one.global)
+                && !order.uses_before(model, one)
+                && !order.uses_after(model, one)
+            {
+                running.entry(one.global).or_default().push(one);
+            }
+        }
+        for (id, running) in running {
+            if self.is_table(id) {
                 continue;
             }
-            let is_running = |one: &&Reference| {
-                one.global == id
-                    && one.access != Access::Unevaluated
-                    && !order.uses_before(model, one)
-                    && !order.uses_after(model, one)
-            };
-            let running = model.references.iter().filter(is_running);
-            let uses: Vec<Use> = running
+            let uses: Vec<Use> = (running.into_iter())
                 .filter_map(|one| {
                     let (reads, writes) = effect(one.access, one.sink.as_ref());
                     // Of what leads to a table, only what replaces all of it counts.
@@ -162,19 +162,8 @@ impl Look<'_> {
         let model = self.model;
         let mut found = Vec::new();
         let mut uses: BTreeMap<GlobalId, Vec<_>> = BTreeMap::new();
-        let moving = self.moving(order);
-        for one in &model.references {
-            let is_private = decisions
-                .get(one.global)
-                .is_some_and(|it| it.verdict == Verdict::Private);
-            let is_running = !order.uses_before(model, one) && !order.uses_after(model, one);
-            if let (Some(through), Some(inside), true) = (&one.through, one.inside, is_running)
-                && is_private
-                && !moving.contains(&one.global)
-            {
-                let list = uses.entry(one.global).or_default();
-                list.push((inside, one.site.expanded, through));
-            }
+        for (global, one) in self.through_steady(decisions, order) {
+            uses.entry(global).or_default().push(one);
         }
         for (global, uses) in uses {
             let name = model.global_name(global);

@@ -28,6 +28,12 @@ pub(crate) struct Numbering {
     pub(crate) is_left: bool,
 }
 
+/// Whether each core has it for itself.
+pub(super) fn is_private(decisions: &[Decision], global: GlobalId) -> bool {
+    let decision = decisions.get(global);
+    decision.is_some_and(|it| it.verdict == Verdict::Private)
+}
+
 /// All such numbers.
 pub(crate) fn numbering(model: &Model, texts: &Texts, decisions: &[Decision]) -> Vec<Numbering> {
     if !has_packets(model) {
@@ -269,20 +275,10 @@ impl Look<'_> {
     fn pointees(&self, decisions: &[Decision]) -> Vec<Numbering> {
         let model = self.model;
         let order = Order::of(model);
-        let moving = self.moving(&order);
         let mut uses: BTreeMap<(GlobalId, &str), Vec<_>> = BTreeMap::new();
-        for one in &model.references {
-            let is_private = decisions
-                .get(one.global)
-                .is_some_and(|it| it.verdict == Verdict::Private);
-            let is_running = !order.uses_before(model, one) && !order.uses_after(model, one);
-            if let (Some(through), Some(inside), true) = (&one.through, one.inside, is_running)
-                && is_private
-                && !moving.contains(&one.global)
-            {
-                let list = uses.entry((one.global, &through.path)).or_default();
-                list.push((inside, one.site.expanded, through));
-            }
+        for (global, (inside, place, through)) in self.through_steady(decisions, &order) {
+            let list = uses.entry((global, &through.path)).or_default();
+            list.push((inside, place, through));
         }
         let mut found = Vec::new();
         for ((global, path), uses) in uses {
@@ -290,6 +286,23 @@ impl Look<'_> {
             found.extend(self.counted(&name, Some(global), &uses));
         }
         found
+    }
+
+    /// Uses, while packets come, of what private pointers at file scope lead to that are set
+    /// before, and never after.
+    pub(super) fn through_steady(
+        &self,
+        decisions: &[Decision],
+        order: &Order,
+    ) -> impl Iterator<Item = (GlobalId, (FunctionId, Place, &Through))> {
+        let model = self.model;
+        let moving = self.moving(order);
+        model.references.iter().filter_map(move |one| {
+            let is_running = !order.uses_before(model, one) && !order.uses_after(model, one);
+            let is_steady = is_private(decisions, one.global) && !moving.contains(&one.global);
+            let (through, inside) = (one.through.as_ref()?, one.inside?);
+            (is_running && is_steady).then_some((one.global, (inside, one.site.expanded, through)))
+        })
     }
 
     /// Variables that change once packets come.
